@@ -1,0 +1,62 @@
+// Package session is the engine that performs what the core asks: it runs turns,
+// keeps the transcript, asks models, runs tools and the checker, and survives
+// crashes. It knows no editor protocol: what it needs of an editor is Editor.
+package session
+
+import (
+	"context"
+
+	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/store"
+	"github.com/agent-lsp/agent-lsp/tools"
+	"github.com/google/uuid"
+)
+
+// Editor is what the engine needs of whoever owns the documents. The lsp package
+// implements it. Event, Delta, Findings and Progress must not block for long:
+// they are called from the session's own goroutine, in order.
+type Editor interface {
+	// Workspace answers the root's documents and files. The editor owns it.
+	Workspace(root string) (tools.Workspace, error)
+	// Approve asks the person; an unanswerable question is a Deny.
+	Approve(ctx context.Context, q Question) Answer
+	// State describes the editor now, for the model: open and unsaved documents,
+	// the selection, the root's current findings. Empty when there is nothing to say.
+	State(root string) string
+	// Event reports a transcript entry after it was stored.
+	Event(session uuid.UUID, root string, e store.Event, p event.Payload)
+	// Delta reports streamed text that is not stored.
+	Delta(session uuid.UUID, turn uint64, text string)
+	// Findings replaces what is shown for a root by the result's findings, unless
+	// its outcome is Failed or Skipped, which are only told.
+	Findings(workspace string, r checker.Result)
+	// Unsaved answers the texts of open, unsaved documents below a directory by
+	// absolute path, for checkers that can be told.
+	Unsaved(root string) map[string]string
+}
+
+// Question is a call that needs a person's word.
+type Question struct {
+	Session uuid.UUID
+	Turn    uint64
+	ID      uint64 // the core's call
+	Title   string
+	Detail  string // the whole command with its cwd, or the diff
+}
+
+// Decision is a person's answer.
+type Decision string
+
+// The decisions.
+const (
+	AllowOnce    Decision = "allow_once"
+	AllowSession Decision = "allow_session"
+	Deny         Decision = "deny"
+)
+
+// Answer is a decision with a reason, which may be empty.
+type Answer struct {
+	Decision Decision
+	Reason   string
+}

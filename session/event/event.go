@@ -1,0 +1,295 @@
+// Package event holds the payloads of a session's transcript: one struct a
+// kind, and their JSON form {"kind": …, members…}. The transcript is the one
+// source of truth of a session; everything else is a fold over these.
+package event
+
+import (
+	"fmt"
+
+	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Kind names a payload.
+type Kind string
+
+// The kinds of event. A reader keeps unknown ones and skips them in folds.
+const (
+	KindUser       Kind = "user"
+	KindAsk        Kind = "ask"
+	KindMessage    Kind = "message"
+	KindCall       Kind = "call"
+	KindApproval   Kind = "approval"
+	KindResult     Kind = "result"
+	KindCheck      Kind = "check"
+	KindSummary    Kind = "summary"
+	KindActivation Kind = "activation"
+	KindEmit       Kind = "emit"
+	KindDone       Kind = "done"
+	KindError      Kind = "error"
+	KindNote       Kind = "note"
+)
+
+// Payload is one event's content.
+type Payload interface{ Kind() Kind }
+
+// User is a prompt that was accepted as a turn.
+type User struct {
+	Turn    uint64    `json:"turn"`
+	Text    string    `json:"text"`
+	Context []Context `json:"context,omitempty"`
+	// Cancel is set instead of Text when the event is a person's cancel of Turn:
+	// it steps the core just as a prompt does.
+	Cancel bool `json:"cancel,omitzero"`
+}
+
+// Context is a place that the person pointed at. Lines are 1-based, both
+// inclusive; zero lines mean the whole file. Text is what stood there.
+type Context struct {
+	Path  string `json:"path"` // relative to the root, with slashes
+	First int    `json:"first,omitzero"`
+	Last  int    `json:"last,omitzero"`
+	Text  string `json:"text,omitempty"`
+}
+
+// Ask says that a model call was started.
+type Ask struct {
+	Turn    uint64 `json:"turn"`
+	ID      uint64 `json:"id"`      // the core's action
+	Round   int    `json:"round"`   // of the turn, from 1
+	Attempt int    `json:"attempt"` // within the ask, from 1: above 1 after calls that did not fit
+	Profile string `json:"profile"`
+	// Digest is the hex SHA-256 of the core's encoded action, for resume to compare.
+	Digest string `json:"digest"`
+}
+
+// Message is a model's whole answer. Calls are as the provider sent them, made
+// unique (model.Normalize).
+type Message struct {
+	Turn       uint64               `json:"turn"`
+	Ask        uint64               `json:"ask"`
+	Text       *string              `json:"text"`
+	Reasoning  *string              `json:"reasoning,omitempty"`
+	Calls      []model.FunctionCall `json:"calls"`
+	Usage      model.Usage          `json:"usage"`
+	Finish     string               `json:"finish"`
+	ProviderID string               `json:"provider_id,omitempty"`
+	Profile    string               `json:"profile,omitempty"` // which profile answered
+	// Refused says that the reply never reached the core, because a call in it
+	// names no tool or does not fit its schema: its calls are answered by results
+	// and the model is asked again within the same ask.
+	Refused bool `json:"refused,omitzero"`
+}
+
+// Call is one call of the message before it, in order.
+type Call struct {
+	Turn       uint64    `json:"turn"`
+	ID         uint64    `json:"id"` // the core's id, 0 when the reply never reached the core
+	ProviderID string    `json:"provider_id"`
+	Name       string    `json:"name"`
+	Arguments  string    `json:"arguments"` // as received
+	Call       *abi.Call `json:"call"`      // typed; null when it did not fit
+	// Dispatched says that the core made an action of it; a refused one it did not.
+	Dispatched bool `json:"dispatched"`
+}
+
+// Approval is a question to the person about a call, or its answer.
+type Approval struct {
+	Turn     uint64 `json:"turn"`
+	ID       uint64 `json:"id"`                 // the core's call
+	State    string `json:"state"`              // "asked" or "answered"
+	Title    string `json:"title,omitempty"`    // what is asked
+	Detail   string `json:"detail,omitempty"`   // the whole command or diff
+	Decision string `json:"decision,omitempty"` // "allow_once", "allow_session" or "deny"
+	Reason   string `json:"reason,omitempty"`
+}
+
+// State is how a call ended.
+type State string
+
+// The states of a result.
+const (
+	Completed   State = "completed"
+	Failed      State = "failed"
+	Rejected    State = "rejected"
+	Cancelled   State = "cancelled"
+	Interrupted State = "interrupted"
+)
+
+// Result answers a call, exactly one each; a later second one is ignored.
+type Result struct {
+	Turn uint64 `json:"turn"`
+	ID   uint64 `json:"id"`   // the core's call, 0 when the reply never reached the core
+	Call uint64 `json:"call"` // the transcript index of the call's event
+	// State completed gives the core Failed=false, every other true.
+	State State  `json:"state"`
+	Text  string `json:"text"`
+	Edit  *Edit  `json:"edit,omitempty"`
+	// Read is the hash of a file's text that this call showed to the model.
+	Read string `json:"read,omitempty"`
+	// Changed names files that a command was seen to change.
+	Changed []string `json:"changed,omitempty"`
+}
+
+// Edit is what a Write or Patch did. Hashes are hex SHA-256 of whole texts;
+// Before is empty for a file that did not exist.
+type Edit struct {
+	Path   string `json:"path"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	// Diff is a unified diff of the edit, for people.
+	Diff string `json:"diff,omitempty"`
+	// Base is the whole text before, deflated and base64, for undo; empty when the
+	// file did not exist or the text was over the cap.
+	Base string `json:"base,omitempty"`
+}
+
+// Check is one run of a project's checker.
+type Check struct {
+	Turn     uint64    `json:"turn"`
+	Root     string    `json:"root"`    // relative to the workspace root, "." for itself
+	Outcome  string    `json:"outcome"` // found, clean, skipped, failed
+	Text     string    `json:"text"`
+	Command  []string  `json:"command"`
+	Findings []Finding `json:"findings"`
+}
+
+// Finding is a checker's word about one place. Lines and columns are 1-based;
+// the column counts UTF-16 units; zero means unknown.
+type Finding struct {
+	Path     string `json:"path"`
+	Line     int    `json:"line"`
+	Column   int    `json:"column"`
+	Severity string `json:"severity"`
+	Code     string `json:"code,omitempty"`
+	Message  string `json:"message"`
+}
+
+// Summary stands for all messages up to and including CoveredUpTo.
+type Summary struct {
+	Text        string `json:"text"`
+	CoveredUpTo uint64 `json:"covered_up_to"`
+}
+
+// Activation adds tool definitions from Anchor on.
+type Activation struct {
+	Anchor uint64           `json:"anchor"`
+	Defs   []jsontext.Value `json:"defs"`
+}
+
+// Emit is text for the person.
+type Emit struct {
+	Turn uint64 `json:"turn"`
+	ID   uint64 `json:"id"`
+	Text string `json:"text"`
+}
+
+// Done ends a turn.
+type Done struct {
+	Turn    uint64 `json:"turn"`
+	ID      uint64 `json:"id"`
+	Outcome string `json:"outcome"` // "complete" or "cancelled"
+}
+
+// Error is a failure that the person must see, e.g. a model call spent for good.
+type Error struct {
+	Turn    uint64 `json:"turn,omitzero"`
+	Source  string `json:"error"` // e.g. a model.ErrorKind, "core", "store"
+	Message string `json:"message"`
+}
+
+// Note is said to the person by the host.
+type Note struct {
+	Turn uint64 `json:"turn,omitzero"`
+	Text string `json:"text"`
+	// Model says that the model reads the note too, in its next turn.
+	Model bool `json:"model,omitzero"`
+}
+
+// Unknown is an event of a kind that this program does not know, kept as it is.
+type Unknown struct {
+	Name Kind
+	Raw  jsontext.Value
+}
+
+func (*User) Kind() Kind       { return KindUser }
+func (*Ask) Kind() Kind        { return KindAsk }
+func (*Message) Kind() Kind    { return KindMessage }
+func (*Call) Kind() Kind       { return KindCall }
+func (*Approval) Kind() Kind   { return KindApproval }
+func (*Result) Kind() Kind     { return KindResult }
+func (*Check) Kind() Kind      { return KindCheck }
+func (*Summary) Kind() Kind    { return KindSummary }
+func (*Activation) Kind() Kind { return KindActivation }
+func (*Emit) Kind() Kind       { return KindEmit }
+func (*Done) Kind() Kind       { return KindDone }
+func (*Error) Kind() Kind      { return KindError }
+func (*Note) Kind() Kind       { return KindNote }
+
+// Kind is the name the event came with.
+func (u *Unknown) Kind() Kind { return u.Name }
+
+// Encode writes a payload as one JSON object that starts with its kind. Equal
+// payloads give equal bytes.
+func Encode(p Payload) ([]byte, error) {
+	if u, ok := p.(*Unknown); ok {
+		return u.Raw, nil
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s event: %w", p.Kind(), err)
+	}
+	out := append([]byte(`{"kind":"`), p.Kind()...)
+	out = append(out, '"')
+	if len(body) > 2 {
+		out = append(out, ',')
+	}
+	return append(out, body[1:]...), nil
+}
+
+// Decode reads a payload. A kind that this program does not know gives *Unknown.
+func Decode(data []byte) (Payload, error) {
+	var head struct {
+		Kind Kind `json:"kind"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("decode event: %w", err)
+	}
+	var p Payload
+	switch head.Kind {
+	case KindUser:
+		p = new(User)
+	case KindAsk:
+		p = new(Ask)
+	case KindMessage:
+		p = new(Message)
+	case KindCall:
+		p = new(Call)
+	case KindApproval:
+		p = new(Approval)
+	case KindResult:
+		p = new(Result)
+	case KindCheck:
+		p = new(Check)
+	case KindSummary:
+		p = new(Summary)
+	case KindActivation:
+		p = new(Activation)
+	case KindEmit:
+		p = new(Emit)
+	case KindDone:
+		p = new(Done)
+	case KindError:
+		p = new(Error)
+	case KindNote:
+		p = new(Note)
+	default:
+		return &Unknown{Name: head.Kind, Raw: jsontext.Value(data).Clone()}, nil
+	}
+	if err := json.Unmarshal(data, p); err != nil {
+		return nil, fmt.Errorf("decode %s event: %w", head.Kind, err)
+	}
+	return p, nil
+}

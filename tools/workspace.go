@@ -1,0 +1,115 @@
+// Package tools performs the core's actions inside one workspace root: it reads
+// and edits files through a Workspace that sees the editor's unsaved buffers,
+// runs programs and git, and fetches pages. It never talks to the editor or to a
+// model; what it answers is text for the model, a failure included.
+package tools
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/agent-lsp/agent-lsp/core/abi"
+)
+
+// Document is the text of an open buffer, which overlays the file on disk.
+type Document struct {
+	Text    string
+	Version int32
+	Saved   bool // the disk is known to hold the same text
+}
+
+// Edit makes the text of one file another one.
+type Edit struct {
+	Path   string // relative to the root, slash separated, clean
+	Create bool   // nothing exists at Path yet
+	Before string // the text that After was computed from: the buffer's, else the file's bytes
+	After  string
+	// Open and Version are of the buffer that Before was taken from.
+	Open    bool
+	Version int32
+	Label   string // names the turn, for the editor's undo list
+}
+
+// ErrStale says that the text is no longer the edit's Before: nothing was
+// changed, and the edit may be computed again.
+var ErrStale = errors.New("the text changed meanwhile")
+
+// Applied says how an edit reached the disk.
+type Applied struct {
+	// Unsaved says that the new text is in the editor's buffer and not on disk.
+	Unsaved bool
+}
+
+// Workspace is one root as the tools see it: open buffers over the disk. An
+// implementation is safe for concurrent use.
+type Workspace interface {
+	// Dir is the absolute path of the root, as the editor spells it.
+	Dir() string
+	// Root confines every path. The workspace owns and closes it.
+	Root() *os.Root
+	// Buffer answers the open document at a clean, slash separated path relative
+	// to the root; ok is false when it is not open.
+	Buffer(path string) (doc Document, ok bool)
+	// Apply performs an edit and returns nil only after it saw the new text in
+	// the buffer or in the file. On any error nothing is recorded as written:
+	// ErrStale when the text was another, else what was seen.
+	Apply(ctx context.Context, e Edit) (Applied, error)
+}
+
+// State is how a call ended; the values are those of the transcript's results.
+type State string
+
+// The states of an outcome.
+const (
+	Completed State = "completed"
+	Failed    State = "failed"
+	Rejected  State = "rejected"
+	Cancelled State = "cancelled"
+)
+
+// Outcome is what performing a call gave.
+type Outcome struct {
+	State State
+	Text  string // for the model
+	// Edit is set when a Write or Patch changed a file.
+	Edit *Change
+	// ReadHash is the hex SHA-256 of the text that a Read showed, "" otherwise.
+	ReadHash string
+	// Touched are files that a command was seen to change, relative to the root.
+	Touched []string
+}
+
+// Change is a landed edit with its whole texts.
+type Change struct {
+	Path          string
+	Created       bool
+	Before, After string
+	Unsaved       bool
+}
+
+// Verdict is what policy says of a call before it is performed.
+type Verdict int
+
+// The verdicts.
+const (
+	Allow Verdict = iota
+	Ask
+	Deny
+)
+
+// Decision is a verdict with what a person needs to know to judge the call.
+type Decision struct {
+	Verdict Verdict
+	Title   string // one line, e.g. "Run go test ./..."
+	Detail  string // the whole command with its cwd, or the diff
+	Reason  string // for Deny: why, one sentence
+	// Key names what "allow for this session" covers, e.g. "exec go test".
+	Key string
+	// Mutates says that the call may change something: such calls run in order,
+	// the others of a reply in parallel.
+	Mutates bool
+}
+
+// Op is a call to perform: exactly one variant is set, as in abi.Call.
+type Op = abi.Call
