@@ -1,0 +1,124 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff/lcs"
+	"go.lsp.dev/protocol"
+)
+
+// Edit replaces the bytes from Start to End of a text by New.
+type Edit struct {
+	Start, End int
+	New        string
+}
+
+// Diff answers the edits of whole lines that make d the text after: in order,
+// not touching each other, each at the start of a line or at the text's end, and
+// free of lines that stay. Equal texts give nil.
+func (d *Doc) Diff(after string) []Edit {
+	if d.text == after {
+		return nil
+	}
+	to := New(after)
+	a, b := d.split(), to.split()
+	// The common head and tail are cut off first: the usual edit is a few lines
+	// of a long file.
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	var edits []Edit
+	for _, x := range lcs.DiffLines(a[head:len(a)-tail], b[head:len(b)-tail]) {
+		edits = append(edits, Edit{
+			Start: d.offsetOfLine(head + x.Start),
+			End:   d.offsetOfLine(head + x.End),
+			New:   after[to.offsetOfLine(head+x.ReplStart):to.offsetOfLine(head+x.ReplEnd)],
+		})
+	}
+	return merge(edits)
+}
+
+// Edits is Diff in a client's positions. Every range lies inside of the document,
+// also where its last line has no terminator.
+func (d *Doc) Edits(after string, e Encoding) []protocol.TextEdit {
+	diff := d.Diff(after)
+	edits := make([]protocol.TextEdit, len(diff))
+	for i, x := range diff {
+		edits[i] = protocol.TextEdit{Range: d.Range(x.Start, x.End, e), NewText: x.New}
+	}
+	return edits
+}
+
+// ApplyEdits answers the text after a client's edits, all of which are read
+// against d. Edits may come in any order; two insertions at one place keep theirs.
+// It refuses overlapping ranges, which clients garble without a word.
+func (d *Doc) ApplyEdits(edits []protocol.TextEdit, e Encoding) (string, error) {
+	plain := make([]Edit, len(edits))
+	for i, x := range edits {
+		start, end := d.Span(x.Range, e)
+		plain[i] = Edit{Start: start, End: end, New: x.NewText}
+	}
+	return d.ApplyDiff(plain)
+}
+
+// ApplyDiff answers the text after edits in bytes, with the rules of ApplyEdits.
+func (d *Doc) ApplyDiff(edits []Edit) (string, error) {
+	edits = slices.Clone(edits)
+	slices.SortStableFunc(edits, func(x, y Edit) int {
+		if x.Start != y.Start {
+			return x.Start - y.Start
+		}
+		return x.End - y.End
+	})
+	var out strings.Builder
+	at := 0
+	for _, x := range edits {
+		if x.Start < at || x.End < x.Start || x.End > len(d.text) {
+			return "", fmt.Errorf("edit of bytes %d to %d overlaps another or leaves the text of %d bytes", x.Start, x.End, len(d.text))
+		}
+		out.WriteString(d.text[at:x.Start])
+		out.WriteString(x.New)
+		at = x.End
+	}
+	out.WriteString(d.text[at:])
+	return out.String(), nil
+}
+
+// split cuts the text into lines with their terminators, without the empty last one.
+func (d *Doc) split() []string {
+	lines := make([]string, 0, len(d.starts))
+	for i := range d.starts {
+		if start, _, next := d.LineSpan(i); next > start {
+			lines = append(lines, d.text[start:next])
+		}
+	}
+	return lines
+}
+
+func (d *Doc) offsetOfLine(i int) int {
+	if i >= len(d.starts) {
+		return len(d.text)
+	}
+	return int(d.starts[i])
+}
+
+// merge joins edits that touch.
+func merge(edits []Edit) []Edit {
+	out := edits[:0]
+	for _, x := range edits {
+		if n := len(out); n > 0 && out[n-1].End == x.Start {
+			out[n-1].End = x.End
+			out[n-1].New += x.New
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}
