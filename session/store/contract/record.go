@@ -1,0 +1,163 @@
+package contract
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+)
+
+// record is a Session as stored. Its instants are microseconds since 1970.
+type record struct {
+	ID             string   `json:"id"`
+	Subject        string   `json:"subject"`
+	Harness        string   `json:"harness"`
+	Account        *string  `json:"account"`
+	Title          *string  `json:"title"`
+	CreatedAt      int64    `json:"created_at"`
+	UpdatedAt      int64    `json:"updated_at"`
+	Turns          uint64   `json:"turns"`
+	MCPTokenDigest *string  `json:"mcp_token_digest"`
+	Commands       []string `json:"commands"`
+}
+
+var recordOptions = json.JoinOptions(
+	json.FormatNilSliceAsNull(true),
+	json.RejectUnknownMembers(true),
+)
+
+// EncodeRecord answers the stored form of s, or an error naming the field that
+// cannot be stored.
+func EncodeRecord(s Session) ([]byte, error) {
+	created, err := Micros(s.CreatedAt)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: created at: %w", s.ID, err)
+	}
+	updated, err := Micros(s.UpdatedAt)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: updated at: %w", s.ID, err)
+	}
+	for _, f := range []struct {
+		name string
+		text *string
+	}{
+		{"subject", &s.Subject}, {"harness", &s.Harness}, {"account", s.Account},
+		{"title", s.Title}, {"mcp token digest", s.MCPTokenDigest},
+	} {
+		if f.text == nil {
+			continue
+		}
+		if err := CheckText(f.name, *f.text); err != nil {
+			return nil, fmt.Errorf("session %s: %w", s.ID, err)
+		}
+	}
+	for i, c := range s.Commands {
+		if err := CheckText(fmt.Sprintf("command %d", i), c); err != nil {
+			return nil, fmt.Errorf("session %s: %w", s.ID, err)
+		}
+	}
+	data, err := json.Marshal(record{
+		ID: s.ID.String(), Subject: s.Subject, Harness: s.Harness, Account: s.Account, Title: s.Title,
+		CreatedAt: created, UpdatedAt: updated, Turns: s.Turns,
+		MCPTokenDigest: s.MCPTokenDigest, Commands: s.Commands,
+	}, recordOptions)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: encode record: %w", s.ID, err)
+	}
+	return data, nil
+}
+
+// DecodeRecord reads what EncodeRecord wrote for the session stored under id.
+func DecodeRecord(id string, data []byte) (Session, error) {
+	var r record
+	if err := json.Unmarshal(data, &r, recordOptions); err != nil {
+		return Session{}, fmt.Errorf("decode record of session %s: %w", id, err)
+	}
+	if r.ID != id {
+		return Session{}, fmt.Errorf("decode record of session %s: it says that it is of session %q", id, r.ID)
+	}
+	parsed, err := uuid.Parse(id)
+	if err != nil || parsed.String() != id {
+		return Session{}, fmt.Errorf("decode record of session %q: the id is not a UUID", id)
+	}
+	return Session{
+		ID: parsed, Subject: r.Subject, Harness: r.Harness, Account: r.Account, Title: r.Title,
+		CreatedAt: Instant(r.CreatedAt), UpdatedAt: Instant(r.UpdatedAt), Turns: r.Turns,
+		MCPTokenDigest: r.MCPTokenDigest, Commands: r.Commands,
+	}, nil
+}
+
+// Collect adds the record stored under id to the listing, on the side it belongs to.
+func (l *Listing) Collect(id string, data []byte) {
+	s, err := DecodeRecord(id, data)
+	if err != nil {
+		l.Undecodable = append(l.Undecodable, Undecodable{ID: id, Error: err.Error()})
+		return
+	}
+	l.Sessions = append(l.Sessions, s)
+}
+
+// Sort puts the listing into the contract's order, undecodable records by raw id.
+func (l *Listing) Sort() {
+	slices.SortFunc(l.Sessions, func(a, b Session) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	slices.SortFunc(l.Undecodable, func(a, b Undecodable) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+// CheckText refuses text that not every backend can keep, naming the field.
+func CheckText(field, text string) error {
+	if !utf8.ValidString(text) {
+		return errors.New(field + " is not valid UTF-8")
+	}
+	if strings.IndexByte(text, 0) >= 0 {
+		return errors.New(field + " holds a NUL character")
+	}
+	return nil
+}
+
+// CheckPayloads refuses payloads whose content type cannot be kept.
+func CheckPayloads(ps []Payload) error {
+	for _, p := range ps {
+		if err := CheckText("content type", p.ContentType); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Micros answers t in whole microseconds since 1970, or an error for an instant
+// that they cannot count.
+func Micros(t time.Time) (int64, error) {
+	us := t.UnixMicro()
+	if d := t.Sub(time.UnixMicro(us)); d < 0 || d >= time.Microsecond {
+		return 0, fmt.Errorf("the year %d cannot be stored", t.Year())
+	}
+	return us, nil
+}
+
+// Instant answers the UTC instant of us microseconds since 1970.
+func Instant(us int64) time.Time { return time.UnixMicro(us).UTC() }
+
+// CheckLease refuses a lease without a time or with an owner that cannot be named.
+func CheckLease(owner string, ttl time.Duration) error {
+	if ttl <= 0 {
+		return fmt.Errorf("lease for %s: the time to live must be above zero", ttl)
+	}
+	if owner == "" {
+		return errors.New("lease: the owner is empty")
+	}
+	return CheckText("lease owner", owner)
+}
+
+// LeaseMicros answers ttl in microseconds, rounded up.
+func LeaseMicros(ttl time.Duration) int64 {
+	return int64((ttl-1)/time.Microsecond) + 1
+}
