@@ -21,6 +21,7 @@ type Session struct {
 	ID             uuid.UUID
 	Subject        string // the owner, e.g. "operator"
 	Harness        string
+	Root           string // the workspace folder, an absolute path on the machine that made the session
 	Account        *string
 	Title          *string
 	CreatedAt      time.Time // UTC, microseconds

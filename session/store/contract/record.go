@@ -19,6 +19,7 @@ type record struct {
 	ID             string   `json:"id"`
 	Subject        string   `json:"subject"`
 	Harness        string   `json:"harness"`
+	Root           string   `json:"root"`
 	Account        *string  `json:"account"`
 	Title          *string  `json:"title"`
 	CreatedAt      int64    `json:"created_at"`
@@ -48,7 +49,7 @@ func EncodeRecord(s Session) ([]byte, error) {
 		name string
 		text *string
 	}{
-		{"subject", &s.Subject}, {"harness", &s.Harness}, {"account", s.Account},
+		{"subject", &s.Subject}, {"harness", &s.Harness}, {"root", &s.Root}, {"account", s.Account},
 		{"title", s.Title}, {"mcp token digest", s.MCPTokenDigest},
 	} {
 		if f.text == nil {
@@ -64,7 +65,7 @@ func EncodeRecord(s Session) ([]byte, error) {
 		}
 	}
 	data, err := json.Marshal(record{
-		ID: s.ID.String(), Subject: s.Subject, Harness: s.Harness, Account: s.Account, Title: s.Title,
+		ID: s.ID.String(), Subject: s.Subject, Harness: s.Harness, Root: s.Root, Account: s.Account, Title: s.Title,
 		CreatedAt: created, UpdatedAt: updated, Turns: s.Turns,
 		MCPTokenDigest: s.MCPTokenDigest, Commands: s.Commands,
 	}, recordOptions)
@@ -88,7 +89,7 @@ func DecodeRecord(id string, data []byte) (Session, error) {
 		return Session{}, fmt.Errorf("decode record of session %q: the id is not a UUID", id)
 	}
 	return Session{
-		ID: parsed, Subject: r.Subject, Harness: r.Harness, Account: r.Account, Title: r.Title,
+		ID: parsed, Subject: r.Subject, Harness: r.Harness, Root: r.Root, Account: r.Account, Title: r.Title,
 		CreatedAt: Instant(r.CreatedAt), UpdatedAt: Instant(r.UpdatedAt), Turns: r.Turns,
 		MCPTokenDigest: r.MCPTokenDigest, Commands: r.Commands,
 	}, nil
