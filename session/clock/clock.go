@@ -5,7 +5,6 @@ package clock
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -34,7 +33,10 @@ func (Real) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if d == Forever {
+	// Two timers of one instant fire in any order, so a deadline within the wait
+	// is waited for alone.
+	deadline, bounded := ctx.Deadline()
+	if d == Forever || bounded && time.Until(deadline) <= d {
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -44,75 +46,11 @@ func (Real) Sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-t.C:
-		return ctx.Err() // a deadline at the same instant wins
+		return nil
 	}
 }
 
 // WithTimeout implements Clock.
 func (Real) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, d)
-}
-
-// Virtual is a clock of one session that stands still except for its sleeps.
-type Virtual struct {
-	mu  sync.Mutex // guards now
-	now time.Time
-}
-
-// NewVirtual makes a clock that stands at epoch.
-func NewVirtual(epoch time.Time) *Virtual { return &Virtual{now: epoch.UTC()} }
-
-// Now implements Clock.
-func (v *Virtual) Now() time.Time {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.now
-}
-
-// deadlineKey finds a virtual deadline in a context.
-type deadlineKey struct{ v *Virtual }
-
-type virtualDeadline struct {
-	at     time.Time
-	cancel context.CancelCauseFunc
-}
-
-// Sleep implements Clock. It returns at once with the clock advanced, unless no
-// virtual deadline bounds a wait for Forever: then it waits until ctx ends.
-func (v *Virtual) Sleep(ctx context.Context, d time.Duration) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	dl, bounded := ctx.Value(deadlineKey{v}).(virtualDeadline)
-	v.mu.Lock()
-	end := v.now.Add(d)
-	if d == Forever && !bounded {
-		v.mu.Unlock()
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	if bounded && (d == Forever || !end.Before(dl.at)) {
-		if dl.at.After(v.now) {
-			v.now = dl.at
-		}
-		v.mu.Unlock()
-		dl.cancel(context.DeadlineExceeded)
-		return context.DeadlineExceeded
-	}
-	v.now = end
-	v.mu.Unlock()
-	return nil
-}
-
-// WithTimeout implements Clock. The context's deadline is virtual: its Deadline
-// method answers none, and it ends when a Sleep reaches it, with
-// context.DeadlineExceeded as its cause.
-func (v *Virtual) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	at := v.Now().Add(d)
-	if outer, ok := ctx.Value(deadlineKey{v}).(virtualDeadline); ok && outer.at.Before(at) {
-		return context.WithCancel(ctx)
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	ctx = context.WithValue(ctx, deadlineKey{v}, virtualDeadline{at, cancel})
-	return ctx, func() { cancel(context.Canceled) }
 }

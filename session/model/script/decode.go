@@ -1,0 +1,197 @@
+package script
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/go-json-experiment/json"
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+)
+
+// entry decodes an Entry, with its place and its rules.
+type entry struct{ Entry }
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (e *entry) UnmarshalYAML(n ast.Node) error {
+	var f struct {
+		When       text     `yaml:"when"`
+		Text       *text    `yaml:"text"`
+		Reasoning  *text    `yaml:"reasoning"`
+		Calls      []call   `yaml:"calls"`
+		Usage      usage    `yaml:"usage"`
+		Finish     text     `yaml:"finish"`
+		ProviderID text     `yaml:"provider_id"`
+		Latency    latency  `yaml:"latency"`
+		Stream     []text   `yaml:"stream"`
+		Fail       *fail    `yaml:"fail"`
+		Request    *request `yaml:"request"`
+	}
+	if err := yaml.NodeToValue(n, &f, yaml.Strict()); err != nil {
+		return err
+	}
+	e.Entry = Entry{
+		When: string(f.When), Text: (*string)(f.Text), Reasoning: (*string)(f.Reasoning), Usage: model.Usage(f.Usage),
+		Finish: string(f.Finish), ProviderID: string(f.ProviderID), Latency: time.Duration(f.Latency),
+	}
+	if t := start(n); t != nil && t.Position != nil {
+		e.Line = t.Position.Line
+	}
+	for _, c := range f.Stream {
+		e.Stream = append(e.Stream, string(c))
+	}
+	for _, c := range f.Calls {
+		e.Calls = append(e.Calls, model.FunctionCall(c))
+	}
+	if f.Request != nil {
+		p := Print(*f.Request)
+		e.Request = &p
+	}
+	if f.Fail != nil {
+		if e.Text != nil || e.Reasoning != nil || e.Calls != nil {
+			return misplaced(n, "an entry that fails answers no text, reasoning or calls; stream is what arrives before")
+		}
+		e.Fail = (*Fail)(f.Fail)
+		return nil
+	}
+	joined := strings.Join(e.Stream, "")
+	switch {
+	case e.Stream != nil && e.Text == nil:
+		e.Text = &joined
+	case e.Stream != nil && *e.Text != joined:
+		return misplaced(n, "stream joined is %q, but text is %q", joined, *e.Text)
+	}
+	if e.Finish == "" {
+		e.Finish = "stop"
+		if len(e.Calls) > 0 {
+			e.Finish = "tool_calls"
+		}
+	}
+	return nil
+}
+
+// text reads any scalar as it stands in the file: argv: [sleep, 010] is two
+// strings, and the second has its zeros.
+type text string
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (s *text) UnmarshalYAML(n ast.Node) error {
+	switch n := n.(type) {
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		*s = text(n.GetToken().Value)
+		return nil
+	case *ast.StringNode:
+		*s = text(n.Value)
+		return nil
+	}
+	return yaml.NodeToValue(n, (*string)(s))
+}
+
+// latency reads a duration such as 30s, which is never negative.
+type latency time.Duration
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (l *latency) UnmarshalYAML(n ast.Node) error {
+	var s text
+	if err := s.UnmarshalYAML(n); err != nil {
+		return err
+	}
+	d, err := time.ParseDuration(string(s))
+	if err != nil || d < 0 {
+		return misplaced(n, "latency %q is not a duration such as 30s or 250ms", s)
+	}
+	*l = latency(d)
+	return nil
+}
+
+type usage struct {
+	Input       uint64 `yaml:"input"`
+	CachedInput uint64 `yaml:"cached_input"`
+	Output      uint64 `yaml:"output"`
+	Reasoning   uint64 `yaml:"reasoning"`
+}
+
+type fail Fail
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (d *fail) UnmarshalYAML(n ast.Node) error {
+	var f struct {
+		Kind    Failure         `yaml:"kind"`
+		Error   model.ErrorKind `yaml:"error"`
+		Message text            `yaml:"message"`
+	}
+	if err := yaml.NodeToValue(n, &f, yaml.Strict()); err != nil {
+		return err
+	}
+	switch f.Kind {
+	case FailError:
+		if !slices.Contains(errorKinds, f.Error) {
+			return misplaced(n, "fail has the error %q; it is one of %q", f.Error, errorKinds)
+		}
+	case FailTimeout, FailHang:
+		if f.Error != "" {
+			return misplaced(n, "fail of kind %s takes no error", f.Kind)
+		}
+	default:
+		return misplaced(n, "fail has the kind %q; it is error, timeout or hang", f.Kind)
+	}
+	*d = fail{Kind: f.Kind, Error: f.Error, Message: string(f.Message)}
+	return nil
+}
+
+var errorKinds = []model.ErrorKind{
+	model.Rate, model.Overloaded, model.Auth, model.ContextOverflow,
+	model.BadRequest, model.Timeout, model.Network, model.Cancelled,
+}
+
+// call reads a typed call by the tool's name, or a raw one.
+type call model.FunctionCall
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (c *call) UnmarshalYAML(n ast.Node) error {
+	m, ok := n.(*ast.MappingNode)
+	if !ok || len(m.Values) != 1 {
+		return misplaced(n, "a call is one tool's name with its arguments, e.g. read: {path: main.go}")
+	}
+	name, value := m.Values[0].Key.String(), m.Values[0].Value
+	if name == "raw" {
+		var raw struct {
+			ID        text `yaml:"id"`
+			Name      text `yaml:"name"`
+			Arguments text `yaml:"arguments"`
+		}
+		if err := yaml.NodeToValue(value, &raw, yaml.Strict()); err != nil {
+			return err
+		}
+		if raw.ID == unminted {
+			return misplaced(value, "a raw call's id holds a NUL")
+		}
+		*c = call{ID: string(raw.ID), Name: string(raw.Name), Arguments: string(raw.Arguments)}
+		return nil
+	}
+	var args struct {
+		Path *text  `yaml:"path" json:"path,omitzero"`
+		Text *text  `yaml:"text" json:"text,omitzero"`
+		Diff *text  `yaml:"diff" json:"diff,omitzero"`
+		Argv []text `yaml:"argv" json:"argv,omitzero"`
+		Cwd  *text  `yaml:"cwd" json:"cwd,omitzero"`
+		URL  *text  `yaml:"url" json:"url,omitzero"`
+		Body *text  `yaml:"body" json:"body,omitzero"`
+	}
+	if err := yaml.NodeToValue(value, &args, yaml.Strict()); err != nil {
+		return err
+	}
+	data, err := json.Marshal(&args)
+	if err != nil {
+		return misplaced(value, "the arguments of %s are not text: %v", name, err)
+	}
+	typed, err := model.Typed(model.FunctionCall{Name: name, Arguments: string(data)})
+	if err != nil {
+		return misplaced(n, "%v, or raw for one as a provider would send it", err)
+	}
+	c.ID = unminted
+	c.Name, c.Arguments = model.Untyped(typed)
+	return nil
+}
