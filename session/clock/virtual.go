@@ -32,6 +32,11 @@ func (v *Virtual) Sleep(ctx context.Context, d time.Duration) error {
 		return err
 	}
 	bound, bounded := ctx.Value(boundKey{v}).(*bound)
+	if bounded {
+		if err := bound.Err(); err != nil {
+			return err
+		}
+	}
 	if d == Forever && !bounded {
 		<-ctx.Done()
 		return ctx.Err()
@@ -63,21 +68,39 @@ func (v *Virtual) WithTimeout(ctx context.Context, d time.Duration) (context.Con
 	}
 	b := &bound{Context: ctx, clock: v, at: at, done: make(chan struct{})}
 	stop := context.AfterFunc(ctx, func() { b.end(ctx.Err()) })
+	// A standard context below b takes over its error, and hands it at once to
+	// all that are made from it.
+	below, release := context.WithCancel(b)
 	if d <= 0 {
 		b.end(context.DeadlineExceeded)
 	}
-	return b, func() {
+	return &limited{below, b}, func() {
 		stop()
 		b.end(context.Canceled)
+		release()
 	}
+}
+
+// limited is what WithTimeout gives out.
+type limited struct {
+	context.Context
+	bound *bound
+}
+
+// Err implements context.Context. The word of an ended parent may still be on
+// its way, so it is asked for.
+func (l *limited) Err() error {
+	if err := l.bound.Err(); err != nil {
+		return err
+	}
+	return l.Context.Err()
 }
 
 // boundKey finds the earliest virtual deadline on a clock in a context.
 type boundKey struct{ v *Virtual }
 
-// bound is a context with a virtual deadline. It is a context of its own, not a
-// cancelled standard one, so that its error and that of every context below it
-// is DeadlineExceeded.
+// bound is a context with a virtual deadline. It is a context of its own, because
+// a standard one ends with DeadlineExceeded only by a real timer.
 type bound struct {
 	context.Context
 	clock *Virtual
@@ -98,7 +121,6 @@ func (b *bound) Err() error {
 	err := b.err
 	b.mu.Unlock()
 	if err == nil {
-		// The word of an ended parent may still be on its way.
 		if err = b.Context.Err(); err != nil {
 			b.end(err)
 		}
