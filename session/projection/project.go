@@ -1,0 +1,246 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/session/history"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Project answers the messages of one model request. The only errors are a message
+// whose role it does not know and a context that ended while hooks were asked.
+func Project(ctx context.Context, h history.History, sys System, m Model, cfg Config, hooks Hooks) ([]jsontext.Value, error) {
+	return new(Projector).Project(ctx, h, sys, m, cfg, hooks)
+}
+
+// Projector is Project with a memory: messages that did not change since the call
+// before are not encoded again. Its answers are those of Project, byte for byte.
+// The zero value is ready; it is not safe for concurrent use.
+type Projector struct {
+	rows []row
+	wire []jsontext.Value
+}
+
+// Project does what the function Project does. The answer's bytes are shared with
+// later answers and must not be written to.
+func (p *Projector) Project(ctx context.Context, h history.History, sys System, m Model, cfg Config, hooks Hooks) ([]jsontext.Value, error) {
+	b := builder{ctx: ctx, model: m, cfg: cfg, hooks: hooks, kinds: enabled(m.Capabilities)}
+	b.rows = make([]row, 0, max(len(p.rows)+8, len(h.Messages)*2+8))
+	b.head(sys, h.Summary)
+	if err := b.conversation(h); err != nil {
+		return nil, err
+	}
+	b.tail(sys)
+	p.wire = encode(b.rows, p.rows, p.wire)
+	p.rows = b.rows
+	return slices.Clone(p.wire), nil
+}
+
+// builder collects the rows of one request.
+type builder struct {
+	ctx   context.Context
+	model Model
+	cfg   Config
+	hooks Hooks
+	kinds []mediaKind
+	spent spending
+	ids   map[string]int // provider ids on the wire, and how often each was wanted
+	rows  []row
+	user  row // the user message that still takes more text, when open
+	open  bool
+}
+
+func (b *builder) head(sys System, sum *history.Summary) {
+	kind := systemRow
+	if b.model.PromptCache {
+		kind = breakpointRow
+	}
+	b.system(kind, sys.Base)
+	for _, s := range sys.Static {
+		b.system(systemRow, s)
+	}
+	if sum == nil || sum.Text == "" {
+		return
+	}
+	text := sum.Text
+	if b.cfg.SummaryPrefix != "" {
+		text = b.cfg.SummaryPrefix + "\n\n" + text
+	}
+	if b.cfg.SummarySuffix != nil {
+		text += "\n\n" + *b.cfg.SummarySuffix
+	}
+	b.system(systemRow, text)
+}
+
+func (b *builder) tail(sys System) {
+	b.flush()
+	dynamic := slices.DeleteFunc(slices.Clone(sys.Dynamic), blank)
+	b.system(systemRow, strings.Join(dynamic, b.cfg.TailSeparator))
+	if sys.Reminder != nil {
+		b.system(systemRow, *sys.Reminder)
+	}
+}
+
+func (b *builder) system(kind rowKind, text string) {
+	if blank(text) {
+		return
+	}
+	b.flush()
+	b.rows = append(b.rows, row{kind: kind, text: text})
+}
+
+// conversation walks the messages that are shown.
+func (b *builder) conversation(h history.History) error {
+	shown := shownMessages(h, b.cfg.MaxMessages)
+	turn := currentTurn(shown)
+	anchors := anchored(shown, h.Activations, b.model.Rendering)
+	var prev *history.Message
+	for i := range shown {
+		m := &shown[i]
+		switch m.Role {
+		case history.System:
+			b.system(systemRow, m.Text)
+		case history.User, history.Agent:
+			b.userMessage(m, prev, i >= turn.media)
+			prev = m
+		case history.Assistant:
+			b.assistant(m, i < turn.results, i >= turn.media, anchors[i])
+		default:
+			return fmt.Errorf("project message %d: role %q is none of system, user, assistant, agent", m.ID, m.Role)
+		}
+		if err := b.hooksEnded(); err != nil {
+			return fmt.Errorf("project message %d: %w", m.ID, err)
+		}
+	}
+	return nil
+}
+
+// hooksEnded is an error when hooks may have answered nothing because the context
+// ended: such messages must not be sent.
+func (b *builder) hooksEnded() error {
+	if b.hooks == (Hooks{}) {
+		return nil
+	}
+	return b.ctx.Err()
+}
+
+// userMessage adds to the open user message, or opens one.
+func (b *builder) userMessage(m, prev *history.Message, current bool) {
+	text := m.Text
+	var found media
+	if b.hooks.Media != nil {
+		found = b.inline(b.hooks.Media.MessageMedia(b.ctx, *m), current)
+	}
+	if b.hooks.Extras != nil {
+		if more, ok := b.hooks.Extras.AppendedText(b.ctx, *m, prev, found.skipped); ok {
+			text += more
+		}
+	} else if found.notes != "" {
+		text += "\n" + found.notes
+	}
+	b.chunk(text, found.parts)
+}
+
+// chunk merges consecutive user rows: there is one text, which comes first, and
+// the media after it.
+func (b *builder) chunk(text string, parts []part) {
+	if !b.open {
+		b.user, b.open = row{kind: userRow}, true
+	}
+	if !blank(text) {
+		b.user.texts = append(b.user.texts, text)
+	}
+	b.user.parts = append(b.user.parts, parts...)
+}
+
+// flush closes the open user message. One that says nothing still stands: roles
+// must alternate, and a request may not be empty.
+func (b *builder) flush() {
+	if !b.open {
+		return
+	}
+	if len(b.user.texts) == 0 && len(b.user.parts) == 0 {
+		b.user.texts = []string{emptyMessage}
+	}
+	b.rows = append(b.rows, b.user)
+	b.user, b.open = row{}, false
+}
+
+// assistant adds an answer and, right after it, the results of its calls in call
+// order. An answer that says and calls nothing is left out.
+func (b *builder) assistant(m *history.Message, previous, current bool, tools activated) {
+	out := row{kind: assistantRow, text: m.Text}
+	if blank(m.Text) {
+		out.text = ""
+		if len(m.Calls) == 0 {
+			return
+		}
+	}
+	if m.Reasoning != nil {
+		out.reasoning = *m.Reasoning
+	}
+	if out.reasoning == "" && len(m.Calls) > 0 && b.cfg.ReasoningPlaceholder != nil {
+		out.reasoning = *b.cfg.ReasoningPlaceholder
+	}
+	out.both = b.cfg.ReasoningEcho == Both
+	b.flush()
+	for _, c := range m.Calls {
+		out.calls = append(out.calls, wireCall{id: b.wireID(c), name: c.Name, arguments: c.Arguments})
+	}
+	b.rows = append(b.rows, out)
+	if len(m.Calls) == 0 {
+		return
+	}
+	first := len(b.rows)
+	for i, c := range m.Calls {
+		b.rows = append(b.rows, row{
+			kind: toolRow, id: out.calls[i].id, arguments: c.Arguments,
+			text: b.limited(c, resultText(c, b.cfg), previous),
+		})
+	}
+	b.activate(m.Calls, first, tools)
+	b.callMedia(m.Calls, current)
+	if b.model.Rendering == SystemToolBlock && len(tools.defs) > 0 {
+		b.flush()
+		b.rows = append(b.rows, row{kind: blockRow, defs: tools.defs})
+	}
+}
+
+// callMedia shows what calls produced as a user's message after the results.
+func (b *builder) callMedia(calls []history.Call, current bool) {
+	if b.hooks.Media == nil || !current || len(b.kinds) == 0 {
+		return
+	}
+	found := b.inline(b.hooks.Media.CallMedia(b.ctx, calls), true)
+	if found.notes != "" {
+		b.rows[len(b.rows)-1].text += "\n" + found.notes
+	}
+	if len(found.parts) > 0 {
+		b.chunk("", found.parts)
+	}
+}
+
+// wireID is the provider's id of a call. An id that an earlier call has already is
+// told apart by a suffix, for a provider refuses a conversation with a doubled one.
+func (b *builder) wireID(c history.Call) string {
+	id := c.ProviderID
+	if id == "" {
+		id = fmt.Sprintf("call_%d", c.ID)
+	}
+	if b.ids == nil {
+		b.ids = map[string]int{}
+	}
+	unique := id
+	for b.ids[unique] > 0 {
+		b.ids[id]++
+		unique = fmt.Sprintf("%s_%d", id, b.ids[id])
+	}
+	b.ids[unique]++
+	return unique
+}
+
+// blank text counts as none: providers refuse it.
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
