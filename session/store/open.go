@@ -8,7 +8,10 @@ import (
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/session/store/memory"
+	"github.com/agent-lsp/agent-lsp/session/store/sqlite"
 )
+
+const forms = "give memory:, sqlite:PATH or postgres://…"
 
 // Open opens the store that dsn names; the caller closes it.
 //
@@ -18,17 +21,33 @@ import (
 //
 // An error names the place that it is about, without credentials.
 func Open(ctx context.Context, dsn string) (Store, error) {
-	scheme, rest, found := strings.Cut(dsn, ":")
+	scheme, rest, _ := strings.Cut(dsn, ":")
+	var s Store
+	var err error
 	switch {
 	case dsn == "":
-		return nil, errors.New("open store: the DSN is empty; give memory:, sqlite:PATH or postgres://…")
-	case found && scheme == "memory" && rest == "":
+		return nil, errors.New("open store: the DSN is empty; " + forms)
+	case dsn == ":memory:":
+		return nil, fmt.Errorf("open store: no backend for %q; %s", dsn, forms)
+	case dsn == "memory:":
 		return memory.New(), nil
+	case scheme == "sqlite" && rest != "":
+		s, err = sqlite.Open(ctx, rest)
+	case otherScheme.MatchString(dsn), scheme == "sqlite", scheme == "memory":
+		return nil, fmt.Errorf("open store: no backend for %q; %s", withoutCredentials(dsn), forms)
+	default:
+		s, err = sqlite.Open(ctx, dsn)
 	}
-	return nil, fmt.Errorf("open store: no backend for %q; give memory:, sqlite:PATH or postgres://…", withoutCredentials(dsn))
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
-var credentials = regexp.MustCompile(`//[^/]*@`)
+var (
+	otherScheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]+://`)
+	credentials = regexp.MustCompile(`//[^/]*@`)
+)
 
 // withoutCredentials hides what stands before the host in a URL.
 func withoutCredentials(dsn string) string {

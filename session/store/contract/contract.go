@@ -32,7 +32,7 @@ type Session struct {
 }
 
 // Payload is an event's content; the store keeps its bytes, whatever they are, and
-// never reads them.
+// never reads them. No bytes read back as empty, not nil.
 type Payload struct {
 	ContentType string // e.g. "application/json"; UTF-8 without NUL
 	Data        []byte

@@ -5,8 +5,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -95,22 +98,52 @@ func DecodeRecord(id string, data []byte) (Session, error) {
 	}, nil
 }
 
-// Collect adds the record stored under id to the listing, on the side it belongs to.
-func (l *Listing) Collect(id string, data []byte) {
-	s, err := DecodeRecord(id, data)
-	if err != nil {
-		l.Undecodable = append(l.Undecodable, Undecodable{ID: id, Error: err.Error()})
-		return
-	}
-	l.Sessions = append(l.Sessions, s)
+// Raw is a record as it is stored.
+type Raw struct {
+	ID     string
+	Record []byte
 }
 
-// Sort puts the listing into the contract's order, undecodable records by raw id.
-func (l *Listing) Sort() {
+// Collect makes the listing of what is stored, in the contract's order, with
+// undecodable records by raw id. It decodes on all processors.
+func Collect(raw []Raw) Listing {
+	sessions := make([]Session, len(raw))
+	failures := make([]error, len(raw))
+	var wg sync.WaitGroup
+	share := max(256, len(raw)/runtime.GOMAXPROCS(0)+1)
+	for from := 0; from < len(raw); from += share {
+		wg.Go(func() {
+			for i := from; i < min(from+share, len(raw)); i++ {
+				sessions[i], failures[i] = DecodeRecord(raw[i].ID, raw[i].Record)
+			}
+		})
+	}
+	wg.Wait()
+	return sorted(raw, sessions, failures)
+}
+
+func sorted(raw []Raw, sessions []Session, failures []error) Listing {
+	var l Listing
+	for i, err := range failures {
+		if err != nil {
+			l.Undecodable = append(l.Undecodable, Undecodable{ID: raw[i].ID, Error: err.Error()})
+		} else {
+			l.Sessions = append(l.Sessions, sessions[i])
+		}
+	}
 	slices.SortFunc(l.Sessions, func(a, b Session) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), bytes.Compare(a.ID[:], b.ID[:]))
 	})
 	slices.SortFunc(l.Undecodable, func(a, b Undecodable) int { return cmp.Compare(a.ID, b.ID) })
+	return l
+}
+
+// Bytes answers b, or an empty slice for nil: no bytes are not an absent value.
+func Bytes(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
 }
 
 // CheckText refuses text that not every backend can keep, naming the field.
@@ -122,6 +155,14 @@ func CheckText(field, text string) error {
 		return errors.New(field + " holds a NUL character")
 	}
 	return nil
+}
+
+// Index answers an index as databases keep it, or an error above what they can.
+func Index(at uint64) (int64, error) {
+	if at > math.MaxInt64 {
+		return 0, fmt.Errorf("index %d is above %d", at, int64(math.MaxInt64))
+	}
+	return int64(at), nil
 }
 
 // CheckPayloads refuses payloads whose content type cannot be kept.

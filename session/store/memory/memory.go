@@ -107,12 +107,11 @@ func (s *Store) List(ctx context.Context) (contract.Listing, error) {
 		return contract.Listing{}, err
 	}
 	defer s.mu.Unlock()
-	var l contract.Listing
+	raw := make([]contract.Raw, 0, len(s.sessions))
 	for id, found := range s.sessions {
-		l.Collect(id, found.record)
+		raw = append(raw, contract.Raw{ID: id, Record: found.record})
 	}
-	l.Sort()
-	return l, nil
+	return contract.Collect(raw), nil
 }
 
 // Delete implements contract.Store.
@@ -150,7 +149,7 @@ func (s *Store) AppendAll(ctx context.Context, id uuid.UUID, at time.Time, ps []
 	}
 	first := uint64(len(found.events))
 	for i, p := range ps {
-		p.Data = bytesClone(p.Data)
+		p.Data = slices.Clone(contract.Bytes(p.Data))
 		found.events = append(found.events, contract.Event{
 			Index: first + uint64(i), At: contract.Instant(us), Payload: p,
 		})
@@ -183,7 +182,7 @@ func (s *Store) Transcript(ctx context.Context, id uuid.UUID, after *uint64) ite
 				yield(contract.Event{}, err)
 				return
 			}
-			e.Payload.Data = bytesClone(e.Payload.Data)
+			e.Payload.Data = slices.Clone(contract.Bytes(e.Payload.Data))
 			if !yield(e, nil) {
 				return
 			}
@@ -242,7 +241,7 @@ func (s *Store) PutSnapshot(ctx context.Context, id uuid.UUID, at uint64, state 
 		return &contract.NotFoundError{ID: id}
 	}
 	kept := slices.DeleteFunc(found.snapshots, func(o contract.Snapshot) bool { return o.At == at })
-	kept = append(kept, contract.Snapshot{At: at, State: bytesClone(state)})
+	kept = append(kept, contract.Snapshot{At: at, State: slices.Clone(contract.Bytes(state))})
 	slices.SortFunc(kept, func(a, b contract.Snapshot) int { return cmp.Compare(b.At, a.At) })
 	found.snapshots = kept[:min(2, len(kept))]
 	return nil
@@ -260,7 +259,7 @@ func (s *Store) Snapshots(ctx context.Context, id uuid.UUID) ([]contract.Snapsho
 	}
 	kept := slices.Clone(found.snapshots)
 	for i := range kept {
-		kept[i].State = bytesClone(kept[i].State)
+		kept[i].State = slices.Clone(contract.Bytes(kept[i].State))
 	}
 	return kept, nil
 }
@@ -272,12 +271,4 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.sessions, s.defaults, s.leases = nil, nil, nil
 	return nil
-}
-
-// bytesClone copies b and keeps nil and empty apart.
-func bytesClone(b []byte) []byte {
-	if b == nil {
-		return nil
-	}
-	return append(make([]byte, 0, len(b)), b...)
 }

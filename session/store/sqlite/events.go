@@ -1,0 +1,168 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/session/store/contract"
+	"github.com/google/uuid"
+)
+
+const (
+	// appendSQL takes the index, looks for the session and for a lost lease in the
+	// statement that writes, which SQLite begins with the write lock: nobody can come
+	// between. Without a session, or with a lost lease, it writes no row.
+	appendSQL = `INSERT INTO events (session, idx, at, type, data)
+		SELECT s.n, (SELECT COALESCE(MAX(e.idx) + 1, 0) FROM events e WHERE e.session = s.n), ?2, ?3, ?4
+		FROM sessions s WHERE s.id = ?1
+		AND (?5 = '' OR EXISTS (SELECT 1 FROM leases l WHERE l.id = ?1 AND l.token = ?5))
+		RETURNING idx`
+	// placeSQL and insertSQL do the same for several, within a transaction.
+	placeSQL = `SELECT s.n, (SELECT COALESCE(MAX(e.idx) + 1, 0) FROM events e WHERE e.session = s.n)
+		FROM sessions s WHERE s.id = ?1
+		AND (?2 = '' OR EXISTS (SELECT 1 FROM leases l WHERE l.id = ?1 AND l.token = ?2))`
+	insertSQL = `INSERT INTO events (session, idx, at, type, data) VALUES (?1, ?2, ?3, ?4, ?5)`
+
+	headSQL = `SELECT COALESCE(MAX(idx) + 1, 0) FROM events WHERE session = (SELECT n FROM sessions WHERE id = ?1)`
+	pageSQL = `SELECT idx, at, type, data FROM events
+		WHERE session = (SELECT n FROM sessions WHERE id = ?1) AND idx > ?2 ORDER BY idx LIMIT ?3`
+)
+
+const (
+	// A page of a transcript ends at the first of these, so that reading holds little
+	// memory, and no lock while the caller handles what it got.
+	pageEvents = 1024
+	pageBytes  = 1 << 20
+)
+
+// Append implements contract.Store.
+func (s *Store) Append(ctx context.Context, id uuid.UUID, at time.Time, p contract.Payload) (uint64, error) {
+	us, err := contract.Micros(at)
+	if err == nil {
+		err = contract.CheckText("content type", p.ContentType)
+	}
+	if err != nil {
+		return 0, err
+	}
+	fence := s.fences.Get(id)
+	var index uint64
+	err = s.append1.QueryRowContext(ctx, id.String(), us, p.ContentType, contract.Bytes(p.Data), fence).Scan(&index)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = s.refusal(ctx, s.read, id, fence)
+	}
+	return index, s.fault(ctx, "append", err)
+}
+
+// AppendAll implements contract.Store.
+func (s *Store) AppendAll(ctx context.Context, id uuid.UUID, at time.Time, ps []contract.Payload) (uint64, error) {
+	us, err := contract.Micros(at)
+	if err == nil {
+		err = contract.CheckPayloads(ps)
+	}
+	if err != nil {
+		return 0, err
+	}
+	fence := s.fences.Get(id)
+	var first uint64
+	err = s.inTx(ctx, func(tx *sql.Tx) error {
+		var n int64
+		err := tx.StmtContext(ctx, s.place).QueryRowContext(ctx, id.String(), fence).Scan(&n, &first)
+		if errors.Is(err, sql.ErrNoRows) {
+			return s.refusal(ctx, tx, id, fence)
+		}
+		if err != nil {
+			return err
+		}
+		insert := tx.StmtContext(ctx, s.insert)
+		for i, p := range ps {
+			if _, err := insert.ExecContext(ctx, n, int64(first)+int64(i), us, p.ContentType, contract.Bytes(p.Data)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return first, s.fault(ctx, "append", err)
+}
+
+// refusal says why an append found no place.
+func (s *Store) refusal(ctx context.Context, q querier, id uuid.UUID, fence string) error {
+	var data []byte
+	err := q.QueryRowContext(ctx, getSQL, id.String()).Scan(&data)
+	switch {
+	case errors.Is(err, sql.ErrNoRows), err == nil && fence == "":
+		return &contract.NotFoundError{ID: id}
+	case err != nil:
+		return err
+	}
+	return holder(ctx, q, id)
+}
+
+// Head implements contract.Store.
+func (s *Store) Head(ctx context.Context, id uuid.UUID) (head uint64, err error) {
+	err = s.head.QueryRowContext(ctx, id.String()).Scan(&head)
+	return head, s.fault(ctx, "head", err)
+}
+
+// Transcript implements contract.Store.
+func (s *Store) Transcript(ctx context.Context, id uuid.UUID, after *uint64) iter.Seq2[contract.Event, error] {
+	return func(yield func(contract.Event, error) bool) {
+		last := int64(-1)
+		if after != nil {
+			if *after >= math.MaxInt64 {
+				return
+			}
+			last = int64(*after)
+		}
+		for page := make([]contract.Event, 0, 64); ; {
+			var more bool
+			var err error
+			page, more, err = s.readPage(ctx, id, last, page[:0])
+			if err != nil {
+				yield(contract.Event{}, s.fault(ctx, "transcript", err))
+				return
+			}
+			for _, e := range page {
+				if err := ctx.Err(); err != nil {
+					yield(contract.Event{}, err)
+					return
+				}
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if !more {
+				return
+			}
+			last += int64(len(page))
+		}
+	}
+}
+
+// readPage fills page with the events after last, and says whether more may follow.
+func (s *Store) readPage(ctx context.Context, id uuid.UUID, last int64, page []contract.Event) ([]contract.Event, bool, error) {
+	rows, err := s.page.QueryContext(ctx, id.String(), last, pageEvents)
+	if err != nil {
+		return nil, false, err
+	}
+	size, more := 0, false
+	for !more && rows.Next() {
+		var e contract.Event
+		var us int64
+		if err := rows.Scan(&e.Index, &us, &e.Payload.ContentType, &e.Payload.Data); err != nil {
+			return nil, false, errors.Join(err, rows.Close())
+		}
+		if want := uint64(last + 1 + int64(len(page))); e.Index != want {
+			return nil, false, errors.Join(fmt.Errorf("session %s: event %d is missing from the transcript", id, want), rows.Close())
+		}
+		e.At, e.Payload.Data = contract.Instant(us), contract.Bytes(e.Payload.Data)
+		page = append(page, e)
+		size += len(e.Payload.Data)
+		more = len(page) == pageEvents || size >= pageBytes
+	}
+	return page, more, errors.Join(rows.Err(), rows.Close())
+}
