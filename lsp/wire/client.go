@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+)
+
+// Client is the client as the server sees it. It is safe for concurrent use.
+type Client struct {
+	// Client has the protocol's own methods. Those that wait for an answer obey
+	// the rules of Call.
+	protocol.Client
+	conn limited
+	root context.Context
+}
+
+func newClient(root context.Context, conn jsonrpc2.Conn, timeout time.Duration) *Client {
+	l := limited{Conn: conn, timeout: timeout}
+	return &Client{Client: protocol.ClientDispatcher(l), conn: l, root: root}
+}
+
+// Context ends with the connection. Work that outlives a request runs under it.
+func (c *Client) Context() context.Context { return c.root }
+
+// Notify sends a notification. It may block for as long as the client does not
+// read, at most Config.WriteTimeout. Nil params send none.
+func (c *Client) Notify(ctx context.Context, method string, params any) error {
+	return c.conn.notify(ctx, method, params)
+}
+
+// Call asks the client and waits for its answer, for as long as ctx lasts, or for
+// Config.CallTimeout where ctx has no deadline. A call that is given up is
+// cancelled at the client by $/cancelRequest. It refuses the context of a
+// notification's handler, of initialize and of shutdown, because these hold up the
+// reader: start a goroutine under Client.Context for it.
+//
+// A Peer calls the server in the same way; without a deadline it waits for good.
+func Call[T any](ctx context.Context, to Caller, method string, params any) (T, error) {
+	var result T
+	err := protocol.Call(ctx, to.calls(), method, params, &result)
+	return result, err
+}
+
+// Caller is an end that can be called: a *Client or a *Peer.
+type Caller interface{ calls() limited }
+
+func (c *Client) calls() limited { return c.conn }
+
+// ErrInline is a call to the client from where its answer could not be read.
+var ErrInline = errors.New("call to the client from a handler that holds up the reader")
+
+// limited puts a limit on each call. When the caller's context ends the library
+// sends $/cancelRequest itself; of the limit it does not know.
+type limited struct {
+	jsonrpc2.Conn
+	timeout time.Duration
+}
+
+func (l limited) notify(ctx context.Context, method string, params any) error {
+	if err := l.Notify(ctx, method, params); err != nil {
+		return fmt.Errorf("notify of %s: %w", method, err)
+	}
+	return nil
+}
+
+func (l limited) Call(ctx context.Context, method string, params, result any) (jsonrpc2.ID, error) {
+	if ctx.Value(inlineKey{}) != nil {
+		return jsonrpc2.ID{}, fmt.Errorf("%s: %w", method, ErrInline)
+	}
+	caller := ctx
+	if _, ok := ctx.Deadline(); !ok && l.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, l.timeout)
+		defer cancel()
+	}
+	start := time.Now()
+	// The library may write into result after a call was given up.
+	var raw jsonrpc2.RawMessage
+	id, err := l.Conn.Call(ctx, method, params, &raw)
+	if err == nil {
+		if result != nil {
+			err = codec{}.Unmarshal(raw, result)
+		}
+		if err != nil {
+			return id, fmt.Errorf("answer to %s: %w", method, err)
+		}
+		return id, nil
+	}
+	if ctx.Err() == nil {
+		return id, fmt.Errorf("answer to %s: %w", method, err)
+	}
+	if caller.Err() == nil {
+		n, _ := id.Number()
+		_ = l.Notify(context.WithoutCancel(ctx), protocol.MethodCancelRequest, &protocol.CancelParams{ID: protocol.Integer(n)})
+	} else if errors.Is(caller.Err(), context.Canceled) {
+		return id, fmt.Errorf("%s: %w", method, context.Canceled)
+	}
+	return id, fmt.Errorf("no answer to %s within %s: %w", method, time.Since(start).Round(time.Millisecond), context.DeadlineExceeded)
+}

@@ -1,0 +1,252 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"go.lsp.dev/jsonrpc2"
+)
+
+// What a stream keeps or accepts at most.
+const (
+	keptBuffer  = 1 << 20  // a bigger buffer is given back after its message
+	firstBuffer = 64 << 10 // of a body that did not arrive yet, whatever length it claims
+	maxHeader   = 16 << 10 // bytes of one frame's header
+	writeChunk  = 1 << 20  // under one deadline
+)
+
+// stream frames messages over a pair of pipes. It has only the library's public
+// methods: with those of its raw frames the library would answer batches.
+type stream struct {
+	in       io.ReadCloser
+	out      io.WriteCloser
+	log      *slog.Logger
+	max      int
+	patience time.Duration
+
+	// onEnd gets the error that ended reading or writing. Reading then waits for
+	// shut, because the library sends no answer any more once a read has failed.
+	onEnd    func(error)
+	closed   chan struct{}
+	shutOnce sync.Once
+
+	reader *bufio.Reader
+	body   []byte // the read buffer, which decoded requests borrow
+
+	mu     sync.Mutex // guards what follows, and the order of frames
+	frame  []byte
+	broken error
+}
+
+func newStream(in io.ReadCloser, out io.WriteCloser, limit int, patience time.Duration, log *slog.Logger) *stream {
+	return &stream{
+		in: in, out: out, log: log, max: limit, patience: patience,
+		onEnd:  func(error) {},
+		closed: make(chan struct{}),
+		reader: bufio.NewReaderSize(in, 32<<10),
+	}
+}
+
+// Read answers the next message that can be decoded, and sends errors for those
+// before it that cannot.
+func (s *stream) Read(context.Context) (jsonrpc2.Message, int64, error) {
+	for {
+		m, n, err := s.read()
+		if err != nil {
+			s.onEnd(err)
+			<-s.closed
+			return nil, n, err
+		}
+		if m != nil {
+			return m, n, nil
+		}
+	}
+}
+
+// read answers nil for a frame that was refused.
+func (s *stream) read() (jsonrpc2.Message, int64, error) {
+	length, err := s.readHeader()
+	if err != nil {
+		return nil, 0, err
+	}
+	if length > int64(s.max) {
+		s.refuse(jsonrpc2.InvalidRequest, fmt.Sprintf("message of %d bytes is over the limit of %d", length, s.max))
+		if _, err := io.CopyN(io.Discard, s.reader, length); err != nil {
+			return nil, 0, cut(err)
+		}
+		return nil, length, nil
+	}
+	body, err := s.readBody(int(length))
+	if err != nil {
+		return nil, 0, err
+	}
+	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\ufeff")), " \t\r\n")
+	if len(body) == 0 {
+		return nil, length, nil
+	}
+	if body[0] == '[' {
+		s.refuse(jsonrpc2.InvalidRequest, "batches are not part of the language server protocol: send one message a frame")
+		return nil, length, nil
+	}
+	m, err := jsonrpc2.DecodeMessage(body)
+	if err == nil {
+		return m, length, nil
+	}
+	if errors.Is(err, jsonrpc2.ErrInvalidRequest) {
+		s.refuse(jsonrpc2.InvalidRequest, "message is neither a request, a notification nor a response of JSON-RPC 2.0")
+	} else {
+		s.refuse(jsonrpc2.ParseError, "message is not one JSON object")
+	}
+	return nil, length, nil
+}
+
+// readHeader reads up to the blank line and answers the body's length. Line feeds
+// alone, blank lines before a header and unknown fields are tolerated.
+func (s *stream) readHeader() (length int64, err error) {
+	length = -1
+	size := 0
+	for {
+		line, err := s.reader.ReadSlice('\n')
+		size += len(line)
+		if err == io.EOF && size > 0 {
+			return 0, io.ErrUnexpectedEOF
+		}
+		if errors.Is(err, bufio.ErrBufferFull) || size > maxHeader {
+			return 0, fmt.Errorf("%w: longer than %d bytes", ErrHeader, maxHeader)
+		}
+		if err != nil {
+			return 0, err
+		}
+		text := strings.TrimSpace(string(line))
+		if text == "" {
+			if length >= 0 {
+				return length, nil
+			}
+			if size == len(line) {
+				size = 0
+				continue
+			}
+			return 0, fmt.Errorf("%w: no Content-Length", ErrHeader)
+		}
+		name, value, ok := strings.Cut(text, ":")
+		if !ok {
+			return 0, fmt.Errorf("%w: %.40q is no field", ErrHeader, text)
+		}
+		if strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
+			length, err = strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+			if err != nil || length < 0 {
+				return 0, fmt.Errorf("%w: Content-Length is %.40q", ErrHeader, value)
+			}
+		}
+	}
+}
+
+// readBody reads n bytes into the buffer, which grows as they arrive.
+func (s *stream) readBody(n int) ([]byte, error) {
+	if cap(s.body) > keptBuffer {
+		s.body = nil
+	}
+	if cap(s.body) < min(n, firstBuffer) {
+		s.body = make([]byte, min(n, firstBuffer))
+	}
+	buf := s.body[:0]
+	for len(buf) < n {
+		if len(buf) == cap(buf) {
+			grown := make([]byte, len(buf), min(n, 2*cap(buf)))
+			copy(grown, buf)
+			buf = grown
+		}
+		k := min(n, cap(buf))
+		if _, err := io.ReadFull(s.reader, buf[len(buf):k]); err != nil {
+			return nil, cut(err)
+		}
+		buf = buf[:k]
+	}
+	s.body = buf
+	return buf, nil
+}
+
+// cut says that the end of input came in the middle of a frame.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// refuse answers a message whose id is not known.
+func (s *stream) refuse(code jsonrpc2.Code, text string) {
+	s.log.Warn("message refused", "why", text)
+	_, _ = s.Write(context.Background(), jsonrpc2.NewResponse(jsonrpc2.ID{}, nil, jsonrpc2.NewError(code, text)))
+}
+
+// headerRoom is enough for any header that Write makes.
+const headerRoom = 48
+
+// Write sends one message. After an error nothing is sent any more, for a frame
+// may have gone out in part.
+func (s *stream) Write(_ context.Context, m jsonrpc2.Message) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken != nil {
+		return 0, s.broken
+	}
+	if cap(s.frame) > keptBuffer {
+		s.frame = nil
+	}
+	var room [headerRoom]byte
+	s.frame = jsonrpc2.AppendMessage(append(s.frame[:0], room[:]...), m)
+	header := append(room[:0], "Content-Length: "...)
+	header = strconv.AppendInt(header, int64(len(s.frame)-headerRoom), 10)
+	header = append(header, "\r\n\r\n"...)
+	frame := s.frame[headerRoom-len(header):]
+	copy(frame, header)
+	if err := s.send(frame); err != nil {
+		s.broken = fmt.Errorf("write to the client: %w", err)
+		s.onEnd(s.broken)
+		return 0, s.broken
+	}
+	return int64(len(frame)), nil
+}
+
+// send writes in pieces, so that a slow reader of a big message is not taken for
+// a dead one. Where there are no deadlines, closing the output ends a write.
+func (s *stream) send(frame []byte) error {
+	d, _ := s.out.(interface{ SetWriteDeadline(time.Time) error })
+	for len(frame) > 0 {
+		if d != nil {
+			_ = d.SetWriteDeadline(time.Now().Add(s.patience))
+		}
+		n, err := s.out.Write(frame[:min(len(frame), writeChunk)])
+		if err != nil {
+			return err
+		}
+		frame = frame[n:]
+	}
+	return nil
+}
+
+// Close is for the library, which calls it when it has given up on the
+// connection. The end is not its to decide.
+func (s *stream) Close() error {
+	s.onEnd(io.ErrClosedPipe)
+	return nil
+}
+
+// shut closes both ends and lets a waiting Read go.
+func (s *stream) shut() {
+	s.shutOnce.Do(func() {
+		close(s.closed)
+		_ = s.in.Close()
+		_ = s.out.Close()
+	})
+}

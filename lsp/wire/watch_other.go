@@ -1,0 +1,11 @@
+//go:build unix && !linux
+
+package wire
+
+import "context"
+
+// watchProcess calls gone once when the process ends, until ctx does. It is an
+// error if there is no such process now.
+func watchProcess(ctx context.Context, pid int, gone func()) error {
+	return pollProcess(ctx, pid, gone)
+}
