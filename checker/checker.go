@@ -3,7 +3,10 @@
 // when nothing looked.
 package checker
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Outcome is what a check came to. The four stay apart everywhere.
 type Outcome int
@@ -24,11 +27,59 @@ func (o Outcome) String() string {
 // Result is one check of one root.
 type Result struct {
 	Outcome  Outcome
-	Text     string    // Found: finished text for the model; Skipped, Failed: the reason, one sentence
-	Findings []Finding // may be empty when Found
-	Command  []string
-	Root     string // absolute
+	Text     string    // Found: finished text for the model; Skipped, Failed: the reason
+	Findings []Finding // may be empty when Found: text that no parser understands is still shown
+	Command  []string  // empty when Skipped
+	Root     string    // absolute, as the caller spells its workspace
 	Took     time.Duration
+
+	// Ecosystem is that of the root, "" when it has none. Root and Ecosystem
+	// together name what was checked: the findings of the last complete check of a
+	// pair (Found or Clean) replace those of the one before; a Failed or Skipped
+	// one says nothing about them.
+	Ecosystem string
+	// Note limits what a Clean says, e.g. that a buffer of the root is not saved
+	// and the saved text was checked; usually empty. A Found has it in its Text.
+	Note string
+	// New counts the findings that the previous check of the root did not have; it
+	// is -1 when there was none to compare with.
+	New int
+	// Superseded says that a newer check of the same root took this one's place:
+	// it is Failed, and the newer one answers for it.
+	Superseded bool
+}
+
+// ForModel is what a model reads behind the result of its edit. It is empty when
+// there is nothing to say: nothing found, or nothing to run. A failed check is
+// always told.
+func (r Result) ForModel() string {
+	switch r.Outcome {
+	case Found:
+		return r.Text
+	case Failed:
+		return "[check did not run] " + r.Text
+	case Clean:
+		return r.Note
+	}
+	return ""
+}
+
+// ForPerson answers somebody who asked for the check: it speaks whatever came
+// out, because silence would read as approval.
+func (r Result) ForPerson() string {
+	switch r.Outcome {
+	case Found:
+		return r.Text
+	case Failed:
+		return "[check did not run] " + r.Text
+	case Skipped:
+		return "[check skipped] " + r.Text
+	}
+	said := "[check] `" + commandLine(r.Command) + "` found nothing"
+	if r.Note != "" {
+		said += "; " + strings.TrimSuffix(r.Note, "\n")
+	}
+	return said
 }
 
 // Severity of a finding.

@@ -1,0 +1,113 @@
+package checker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/tools/proc"
+)
+
+// home is where cargo says that a package's workspace is, as long as no manifest
+// above the package changes.
+type home struct {
+	manifests string
+	dir       string
+}
+
+// cargoPlan checks all members of a cargo workspace. It shares the project's
+// target directory, so that what a person built is not built again; a cargo that
+// holds its lock makes the check wait, within the time limit.
+func (c *Checker) cargoPlan(ctx context.Context, j job) plan {
+	args := j.tc.Check
+	if wholeWorkspace(j.root) {
+		args = slices.Insert(slices.Clone(args), 2, "--workspace")
+	}
+	base := j.root
+	if dir, ok := c.cargoHome(ctx, j.root); ok {
+		base = dir
+	}
+	return plan{argv: args, shown: args, dir: j.root, base: base, parse: parseCargo, readsDisk: true}
+}
+
+// wholeWorkspace reports whether cargo has to be told to check every member: a
+// root package would else be checked alone, while a manifest that names its
+// default members knows better.
+func wholeWorkspace(root string) bool {
+	manifest, err := os.ReadFile(filepath.Join(root, "Cargo.toml"))
+	return err == nil && strings.Contains(string(manifest), "[workspace") &&
+		!strings.Contains(string(manifest), "default-members")
+}
+
+// cargoWorkspace finds the root of the cargo workspace that a package is a member
+// of, inside the workspace; without one it is the package's own.
+func (c *Checker) cargoWorkspace(ctx context.Context, workspace, root string) string {
+	above := false
+	for dir := filepath.Dir(root); within(workspace, dir) && dir != root && !above; dir = filepath.Dir(dir) {
+		above = isFile(filepath.Join(dir, "Cargo.toml"))
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	if !above {
+		return root
+	}
+	dir, ok := c.cargoHome(ctx, root)
+	if !ok {
+		return root
+	}
+	if dir, ok = newPlaces(workspace).resolve(workspace, dir); !ok {
+		return root
+	}
+	return dir
+}
+
+// cargoHome asks cargo for the root of a package's workspace, which is what rustc
+// names files from; ok is false when cargo does not know, as with a manifest that
+// cannot be read.
+func (c *Checker) cargoHome(ctx context.Context, root string) (dir string, ok bool) {
+	manifests := manifestsAbove(root)
+	c.mu.Lock()
+	known, is := c.homes[root]
+	c.mu.Unlock()
+	if is && known.manifests == manifests {
+		return known.dir, true
+	}
+	ran, err := proc.Run(ctx, proc.Spec{
+		Argv:    argv("cargo locate-project --workspace --message-format plain"),
+		Dir:     root,
+		Env:     c.cfg.env(root),
+		Timeout: c.cfg.timeout(),
+		Sandbox: c.cfg.Sandbox,
+	})
+	if err != nil || !ran.OK() {
+		return "", false
+	}
+	dir = filepath.Dir(strings.TrimSpace(ran.Stdout.String()))
+	if !filepath.IsAbs(dir) {
+		return "", false
+	}
+	c.mu.Lock()
+	c.homes[root] = home{manifests, dir}
+	c.mu.Unlock()
+	return dir, true
+}
+
+// manifestsAbove tells the states of all Cargo.toml files at and above a
+// directory apart.
+func manifestsAbove(dir string) string {
+	var b strings.Builder
+	for {
+		if info, err := os.Stat(filepath.Join(dir, "Cargo.toml")); err == nil {
+			fmt.Fprintln(&b, dir, info.Size(), info.ModTime().UnixNano())
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return b.String()
+		}
+		dir = up
+	}
+}

@@ -1,0 +1,109 @@
+package checker
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/reviewdog/errorformat"
+)
+
+// lineLimit is the length in bytes at which lines are cut before errorformat sees
+// them: it gives up silently at a line over 64 KiB.
+const lineLimit = 8 << 10
+
+// customPlan runs a command as a person configured it. It may read the disk only.
+func customPlan(j job, cmd Command) plan {
+	p := plan{argv: cmd.Argv, shown: cmd.Argv, dir: j.root, readsDisk: true}
+	tool := filepath.Base(cmd.Argv[0])
+	switch {
+	case len(cmd.Formats) > 0:
+		efm, err := errorformat.NewErrorformat(cmd.Formats)
+		if err != nil {
+			p.fail = fmt.Sprintf("the configured formats of `%s` cannot be read (%v), so %s", commandLine(cmd.Argv), err, unchecked)
+			return p
+		}
+		p.parse = func(out output) report { return parseCustom(efm, tool, cmd.Unit, out) }
+	case j.tc.Ecosystem == Go:
+		p.parse, p.bom = func(out output) report { return parseGoText(out, tool) }, utf8Mark
+	case j.tc.Ecosystem == Cargo:
+		p.parse = parseCargo
+	case j.tc.Ecosystem == Node:
+		p.parse = parseTSC
+	case j.tc.Ecosystem == Deno:
+		p.parse = parseDeno
+	case j.tc.Ecosystem == Python:
+		p.parse = func(out output) report { return parsePyright(j.root, out) }
+	default:
+		p.parse = func(out output) report { return parsePlain(tool, out) }
+	}
+	return p
+}
+
+// parseCustom reads an output through errorformat; the text stays whole.
+func parseCustom(efm *errorformat.Errorformat, tool string, unit ColumnUnit, out output) report {
+	var r report
+	text := joined(out.stderr, out.stdout)
+	var cut strings.Builder
+	for _, line := range lines(text) {
+		if len(line) > lineLimit {
+			line = strings.ToValidUTF8(line[:lineLimit], "")
+		}
+		cut.WriteString(line)
+		cut.WriteByte('\n')
+	}
+	scan := efm.NewScanner(strings.NewReader(cut.String()))
+	for scan.Scan() {
+		e := scan.Entry()
+		shown := strings.Join(e.Lines, "\n")
+		if !e.Valid || e.Filename == "" {
+			if strings.TrimSpace(shown) != "" {
+				r.add(shown, nil)
+			}
+			continue
+		}
+		f := &Finding{
+			Path:  filePath(e.Filename),
+			Range: Range{Start: Position{e.Lnum, e.Col}},
+			Unit:  unit, Severity: severityOf(e.Type), Message: e.Text, Tool: tool,
+		}
+		if e.EndLnum > 0 && e.EndCol > 0 {
+			f.Range.End = Position{e.EndLnum, e.EndCol}
+		}
+		if e.Nr > 0 {
+			f.Code = fmt.Sprint(e.Nr)
+		}
+		r.add(shown, f)
+	}
+	return r
+}
+
+func severityOf(kind rune) Severity {
+	switch kind {
+	case 'w', 'W':
+		return Warning
+	case 'i', 'I', 'n', 'N':
+		return Info
+	}
+	return Error
+}
+
+// parsePlain reads the form that most compilers print, file:line:column: message.
+func parsePlain(tool string, out output) report {
+	var r report
+	for _, line := range lines(joined(out.stderr, out.stdout)) {
+		file, at, message, ok := splitLocation(line)
+		if !ok || message == "" {
+			r.add(line, nil)
+			continue
+		}
+		f := &Finding{Path: file, Range: Range{Start: at}, Unit: Bytes, Severity: Error, Message: message, Tool: tool}
+		for _, s := range []Severity{Error, Warning, Info, Hint} {
+			if rest, is := strings.CutPrefix(message, string(s)+":"); is {
+				f.Severity, f.Message = s, strings.TrimSpace(rest)
+			}
+		}
+		r.add(line, f)
+	}
+	return r
+}

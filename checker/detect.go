@@ -1,0 +1,209 @@
+package checker
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The ecosystems that Detect knows; a Config names them by these words.
+const (
+	Cargo  = "cargo"
+	Deno   = "deno"
+	Node   = "node"
+	Go     = "go"
+	Python = "python"
+	Maven  = "maven"
+	Gradle = "gradle"
+	Elixir = "elixir"
+	Ruby   = "ruby"
+	PHP    = "php"
+	Swift  = "swift"
+	CMake  = "cmake"
+	Dotnet = "dotnet"
+	Make   = "make"
+)
+
+// Toolchain is what a directory's marker file says about the project in it. Every
+// command is an argument list for a process started in that directory; an empty
+// one does not exist for the ecosystem. They are an ecosystem's defaults, not what
+// the project's own documents may say.
+type Toolchain struct {
+	Ecosystem string // one of the package's constants
+	Marker    string // the file's name, or *.csproj and the like for dotnet
+	Manager   string // the package manager, e.g. pnpm
+	Install   []string
+	Check     []string // empty when no check is cheap enough to run after every edit
+	Build     []string
+	Test      []string
+	Lint      []string
+	Format    []string
+	Run       []string
+}
+
+// marker pairs a file name with the ecosystem that it stands for.
+type marker struct{ name, ecosystem string }
+
+// markers are tried in this order. A deno project may carry a package.json as
+// well, and a Makefile often only wraps the real build beside it.
+var markers = []marker{
+	{"Cargo.toml", Cargo},
+	{"deno.json", Deno},
+	{"deno.jsonc", Deno},
+	{"package.json", Node},
+	{"go.mod", Go},
+	{"go.work", Go},
+	{"pyproject.toml", Python},
+	{"setup.py", Python},
+	{"requirements.txt", Python},
+	{"pyrightconfig.json", Python},
+	{"pom.xml", Maven},
+	{"build.gradle", Gradle},
+	{"build.gradle.kts", Gradle},
+	{"mix.exs", Elixir},
+	{"Gemfile", Ruby},
+	{"composer.json", PHP},
+	{"Package.swift", Swift},
+	{"CMakeLists.txt", CMake},
+	{"*.csproj", Dotnet},
+	{"*.fsproj", Dotnet},
+	{"*.sln", Dotnet},
+	{"Makefile", Make},
+}
+
+// Detect reads the markers in dir itself, not above it. Only files count: a
+// directory named like a marker is none. ok is false when there is no marker or
+// dir cannot be read.
+func Detect(dir string) (tc Toolchain, ok bool) {
+	names := fileNames(dir)
+	for _, m := range markers {
+		if has(names, m.name) {
+			tc = toolchain(m.ecosystem, names)
+			tc.Marker = m.name
+			return tc, true
+		}
+	}
+	return Toolchain{}, false
+}
+
+// fileNames lists the files of dir; a link counts when it leads to a file.
+func fileNames(dir string) map[string]bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	names := make(map[string]bool)
+	for _, e := range entries {
+		mode := e.Type()
+		if mode&os.ModeSymlink != 0 {
+			info, err := os.Stat(filepath.Join(dir, e.Name()))
+			if err != nil {
+				continue
+			}
+			mode = info.Mode().Type()
+		}
+		if mode.IsRegular() {
+			names[e.Name()] = true
+		}
+	}
+	return names
+}
+
+func has(names map[string]bool, pattern string) bool {
+	suffix, isPattern := strings.CutPrefix(pattern, "*")
+	if !isPattern {
+		return names[pattern]
+	}
+	for name := range names {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether path is dir or below it, by spelling alone.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// sources are the ecosystems that a file of a kind is source code of, so that a
+// package.json or Makefile nearer to it does not hide its own root.
+var sources = map[string][]string{
+	".go": {Go},
+	".rs": {Cargo},
+	".py": {Python}, ".pyi": {Python},
+	".ts": {Deno, Node}, ".tsx": {Deno, Node}, ".mts": {Deno, Node}, ".cts": {Deno, Node},
+	".js": {Deno, Node}, ".jsx": {Deno, Node}, ".mjs": {Deno, Node}, ".cjs": {Deno, Node},
+}
+
+// detectAll is Detect for every ecosystem that dir has a marker of, each once.
+func detectAll(dir string) []Toolchain {
+	names := fileNames(dir)
+	var all []Toolchain
+	for _, m := range markers {
+		known := slices.ContainsFunc(all, func(tc Toolchain) bool { return tc.Ecosystem == m.ecosystem })
+		if known || !has(names, m.name) {
+			continue
+		}
+		tc := toolchain(m.ecosystem, names)
+		tc.Marker = m.name
+		all = append(all, tc)
+	}
+	return all
+}
+
+// rootOf finds the root that a file is checked in: the nearest one at or above it,
+// inside the workspace, of the ecosystem that it is source code of; for other
+// files and where there is none, the nearest that can be checked; else the
+// nearest.
+func rootOf(workspace, path string) (root string, tc Toolchain, ok bool) {
+	type candidate struct {
+		dir string
+		tc  Toolchain
+	}
+	var all []candidate
+	for dir := filepath.Dir(path); within(workspace, dir); dir = filepath.Dir(dir) {
+		for _, tc := range detectAll(dir) {
+			all = append(all, candidate{dir, tc})
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	own := sources[strings.ToLower(filepath.Ext(path))]
+	for _, want := range []func(Toolchain) bool{
+		func(tc Toolchain) bool { return slices.Contains(own, tc.Ecosystem) },
+		func(tc Toolchain) bool { return len(tc.Check) > 0 },
+		func(Toolchain) bool { return true },
+	} {
+		for _, c := range all {
+			if want(c.tc) {
+				return c.dir, c.tc, true
+			}
+		}
+	}
+	return "", Toolchain{}, false
+}
+
+// checkable is the first toolchain of dir that a check can run for, else its
+// first one.
+func checkable(dir string) (Toolchain, bool) {
+	all := detectAll(dir)
+	for _, tc := range all {
+		if len(tc.Check) > 0 && (tc.Ecosystem != Node || isFile(filepath.Join(dir, "tsconfig.json"))) {
+			return tc, true
+		}
+	}
+	if len(all) == 0 {
+		return Toolchain{}, false
+	}
+	return all[0], true
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

@@ -1,0 +1,129 @@
+package checker
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/go-json-experiment/json"
+)
+
+// utf8Mark is the width of a byte order mark in bytes.
+const utf8Mark = 3
+
+// goPlan builds every package to nowhere; where tests were edited it vets, which
+// type-checks them too.
+func (c *Checker) goPlan(j job) plan {
+	patterns := []string{"./..."}
+	if work, _ := proc.Getenv(c.cfg.env(j.root), "GOWORK"); work != "off" {
+		patterns = goPatterns(j.root)
+	}
+	p := plan{dir: j.root, parse: parseGo, bom: utf8Mark, outside: outsideModules(j.root, j.edited)}
+	if len(patterns) == 0 {
+		p.shown = argv("go build")
+		p.fail = fmt.Sprintf("go.work uses no module, so there is nothing to build and %s", unchecked)
+		return p
+	}
+	head := []string{"go", "build", "-o", os.DevNull}
+	if c.wantsVet(j) {
+		head = []string{"go", "vet", "-json"}
+		p.parse = func(out output) report { return parseVet(j.root, out) }
+	}
+	p.shown = slices.Concat(head, patterns)
+	p.argv = p.shown
+	texts := c.cfg.unsaved(j.root)
+	if len(texts) == 0 {
+		return p
+	}
+	o, err := newOverlay(j.root, texts)
+	if err != nil {
+		p.fail = fmt.Sprintf("the unsaved text of open files could not be handed to the go command (%v), so %s", err, unchecked)
+		return p
+	}
+	p.argv = slices.Concat(head, []string{"-overlay", o.list}, patterns)
+	p.tidy, p.release = o.tidy, o.remove
+	return p
+}
+
+// wantsVet reports whether the tests have to be looked at: one was edited, or the
+// last look at them found something that a build would not see again.
+func (c *Checker) wantsVet(j job) bool {
+	if slices.ContainsFunc(j.edited, func(path string) bool { return strings.HasSuffix(path, "_test.go") }) {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	st := c.roots[rootKey{j.root, j.tc.Ecosystem}]
+	return st != nil && st.vetted
+}
+
+// remember notes whether a go check that looked at the tests found something.
+func (c *Checker) remember(j job, p plan, found bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if st := c.roots[rootKey{j.root, j.tc.Ecosystem}]; st != nil {
+		st.vetted = found && slices.Contains(p.shown, "vet")
+	}
+}
+
+// overlay is unsaved texts, written where the go command can read them.
+type overlay struct {
+	dir, list string
+	names     *strings.Replacer // from the copies' names to the files'
+}
+
+func newOverlay(root string, texts map[string]string) (*overlay, error) {
+	dir, err := os.MkdirTemp("", "agent-lsp-overlay-")
+	if err != nil {
+		return nil, err
+	}
+	o := &overlay{dir: dir, list: filepath.Join(dir, "overlay.json")}
+	if err := o.write(root, texts); err != nil {
+		o.remove()
+		return nil, err
+	}
+	return o, nil
+}
+
+func (o *overlay) write(root string, texts map[string]string) error {
+	within, err := os.OpenRoot(o.dir)
+	if err != nil {
+		return err
+	}
+	defer within.Close()
+	replace := make(map[string]string)
+	var names []string
+	for i, path := range sorted(texts) {
+		sub := fmt.Sprint(i)
+		if err := within.Mkdir(sub, 0o700); err != nil {
+			return err
+		}
+		name := filepath.Join(sub, filepath.Base(path))
+		if err := within.WriteFile(name, []byte(texts[path]), 0o600); err != nil {
+			return err
+		}
+		copied := filepath.Join(o.dir, name)
+		replace[path] = copied
+		shown := relative(root, path)
+		if !strings.Contains(shown, "/") {
+			shown = "./" + shown
+		}
+		if rel, err := filepath.Rel(root, copied); err == nil {
+			names = append(names, rel, shown)
+		}
+		names = append(names, copied, shown)
+	}
+	o.names = strings.NewReplacer(names...)
+	list, err := json.Marshal(struct{ Replace map[string]string }{replace}, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	return within.WriteFile("overlay.json", list, 0o600)
+}
+
+func (o *overlay) tidy(text string) string { return o.names.Replace(text) }
+
+func (o *overlay) remove() { _ = os.RemoveAll(o.dir) }

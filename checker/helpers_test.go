@@ -1,0 +1,5 @@
+package checker_test
+
+import "strconv"
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,55 @@
+package checker
+
+import (
+	"context"
+	"fmt"
+)
+
+// plan decides how a job is done.
+func (c *Checker) plan(ctx context.Context, j job) plan {
+	custom, configured := c.cfg.command(j.root, j.tc.Ecosystem)
+	if configured && custom.Off {
+		return plan{skip: fmt.Sprintf("the check of %s is switched off by configuration", j.tc.Ecosystem)}
+	}
+	if configured && len(custom.Argv) > 0 {
+		return customPlan(j, custom)
+	}
+	switch j.tc.Ecosystem {
+	case Go:
+		return c.goPlan(j)
+	case Cargo:
+		return c.cargoPlan(ctx, j)
+	case Node:
+		return c.nodePlan(j)
+	case Deno:
+		return plan{
+			argv: j.tc.Check, shown: j.tc.Check, dir: j.root, parse: parseDeno, readsDisk: true,
+		}
+	case Python:
+		return c.pythonPlan(j)
+	}
+	return plan{skip: fmt.Sprintf("%s projects (%s) have no check command that is cheap enough to run after every edit",
+		j.tc.Ecosystem, j.tc.Marker)}
+}
+
+// promote moves a root up to the workspace of its own ecosystem that it is a
+// member of, so that an edit which breaks another member is seen and two members
+// are checked once.
+func (c *Checker) promote(ctx context.Context, workspace, root string, tc Toolchain) (string, Toolchain) {
+	up := root
+	switch tc.Ecosystem {
+	case Go:
+		up = goWorkspace(workspace, root)
+	case Cargo:
+		up = c.cargoWorkspace(ctx, workspace, root)
+	}
+	if up == root {
+		return root, tc
+	}
+	for _, above := range detectAll(up) {
+		if above.Ecosystem == tc.Ecosystem {
+			return up, above
+		}
+	}
+	return root, tc
+}

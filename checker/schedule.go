@@ -1,0 +1,223 @@
+package checker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// The causes by which a Checker ends a check that it started.
+var (
+	errSuperseded = errors.New("superseded by a newer check of the root")
+	errClosed     = errors.New("the checker is closed")
+)
+
+// Checker runs checks. One check of a root runs at a time: a newer one cancels
+// the running one and takes its place. It is safe for concurrent use; Close ends
+// it.
+type Checker struct {
+	cfg  Config
+	work chan struct{} // as many tokens as checks may run at once
+
+	mu     sync.Mutex // guards the rest
+	closed bool
+	wait   sync.WaitGroup
+	roots  map[rootKey]*rootState
+	homes  map[string]home // where cargo says that a package's workspace is
+}
+
+type rootKey struct{ root, ecosystem string }
+
+// rootState is what is known of a root between checks.
+type rootState struct {
+	workspace string                  // that the root was last checked in
+	cancel    context.CancelCauseFunc // of the newest check, nil when it ended
+	done      chan struct{}           // closed when the newest check ended
+	before    *baseline               // of the last complete check
+	vetted    bool                    // the last complete go check was of the tests as well, and found something
+}
+
+// New makes a Checker. It starts nothing.
+func New(cfg Config) *Checker {
+	return &Checker{
+		cfg:   cfg,
+		work:  make(chan struct{}, max(2, runtime.NumCPU())),
+		roots: make(map[rootKey]*rootState),
+		homes: make(map[string]home),
+	}
+}
+
+// Close cancels every check, waits for the last one to end and makes later ones
+// Failed. It is safe to call more than once.
+func (c *Checker) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	for _, st := range c.roots {
+		if st.cancel != nil {
+			st.cancel(errClosed)
+		}
+	}
+	c.mu.Unlock()
+	c.wait.Wait()
+	return nil
+}
+
+// AfterEdit checks every root that the edited files belong to, each once, and
+// answers in the order of the roots. The paths are absolute or relative to the
+// workspace; those outside it are left out. It is called once for all edits of a
+// reply, after the last of them is on the disk. It never fails: what went wrong
+// is a Result. Files that belong to no root give one Skipped together.
+func (c *Checker) AfterEdit(ctx context.Context, workspace string, edited []string) []Result {
+	workspace = absolute(workspace)
+	if !c.cfg.Trusted {
+		return []Result{untrusted(workspace)}
+	}
+	jobs, homeless := c.jobs(ctx, workspace, edited)
+	results := make([]Result, len(jobs))
+	var group sync.WaitGroup
+	for i, j := range jobs {
+		group.Go(func() { results[i] = c.schedule(ctx, j) })
+	}
+	group.Wait()
+	if homeless {
+		results = append(results, noMarker(workspace))
+	}
+	return results
+}
+
+// Check checks one root now. Findings outside the root are dropped, unless the
+// root was checked by AfterEdit before: then its workspace is the bound.
+func (c *Checker) Check(ctx context.Context, root string) Result {
+	root = absolute(root)
+	if !c.cfg.Trusted {
+		return untrusted(root)
+	}
+	tc, ok := checkable(root)
+	if !ok {
+		return noMarker(root)
+	}
+	workspace := root
+	c.mu.Lock()
+	if st := c.roots[rootKey{root, tc.Ecosystem}]; st != nil {
+		workspace = st.workspace
+	}
+	c.mu.Unlock()
+	return c.schedule(ctx, job{workspace: workspace, root: root, tc: tc})
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return filepath.Clean(path)
+}
+
+func untrusted(root string) Result {
+	return Result{Outcome: Skipped, Root: root, New: -1, Text: "the workspace is not trusted, and a check runs the project's own code"}
+}
+
+func noMarker(root string) Result {
+	return Result{Outcome: Skipped, Root: root, New: -1, Text: fmt.Sprintf(
+		"no project marker (Cargo.toml, package.json, go.mod, pyproject.toml and the like) is in the root %s", filepath.Base(root))}
+}
+
+// jobs groups the edited files by the roots that they are checked in; homeless
+// reports whether some belong to none.
+func (c *Checker) jobs(ctx context.Context, workspace string, edited []string) (jobs []job, homeless bool) {
+	for _, path := range edited {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(workspace, filepath.FromSlash(path))
+		}
+		path = filepath.Clean(path)
+		if !within(workspace, path) {
+			spelled, inside := newPlaces(workspace).resolve(workspace, path)
+			if !inside {
+				continue
+			}
+			path = spelled
+		}
+		root, tc, ok := rootOf(workspace, path)
+		if !ok {
+			homeless = true
+			continue
+		}
+		root, tc = c.promote(ctx, workspace, root, tc)
+		at := slices.IndexFunc(jobs, func(j job) bool {
+			return j.root == root && j.tc.Ecosystem == tc.Ecosystem
+		})
+		if at < 0 {
+			at = len(jobs)
+			jobs = append(jobs, job{workspace: workspace, root: root, tc: tc})
+		}
+		if !slices.Contains(jobs[at].edited, path) {
+			jobs[at].edited = append(jobs[at].edited, path)
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b job) int {
+		if a.root != b.root {
+			if a.root < b.root {
+				return -1
+			}
+			return 1
+		}
+		return 0
+	})
+	return jobs, homeless
+}
+
+// schedule makes a check the newest of its root: the one that runs is cancelled
+// and waited for, which takes no longer than ending a process group.
+func (c *Checker) schedule(ctx context.Context, j job) Result {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan struct{})
+	key := rootKey{j.root, j.tc.Ecosystem}
+
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return failed(Result{Root: j.root, Ecosystem: j.tc.Ecosystem, New: -1},
+			"the checker is closed, so "+unchecked)
+	}
+	st := c.roots[key]
+	if st == nil {
+		st = &rootState{}
+		c.roots[key] = st
+	}
+	previous := st.done
+	if st.cancel != nil {
+		st.cancel(errSuperseded)
+	}
+	st.cancel, st.done, st.workspace = cancel, done, j.workspace
+	c.wait.Add(1)
+	c.mu.Unlock()
+	defer c.wait.Done()
+
+	if previous != nil {
+		<-previous
+	}
+	defer close(done)
+	select {
+	case c.work <- struct{}{}:
+		defer func() { <-c.work }()
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	before := st.before
+	c.mu.Unlock()
+	r, now := c.do(ctx, j, before)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now != nil {
+		st.before = now
+	}
+	if st.done == done {
+		st.cancel = nil
+	}
+	return r
+}

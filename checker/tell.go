@@ -1,0 +1,177 @@
+package checker
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// baseline is what a complete check of a root found, for the next one to compare
+// itself with. A finding that only moved to another line is the same one.
+type baseline struct {
+	counts map[sameness]int
+}
+
+type sameness struct{ path, code, message string }
+
+func newBaseline(rep *report) *baseline {
+	b := &baseline{counts: make(map[sameness]int)}
+	for _, block := range rep.blocks {
+		if block.finding != nil {
+			b.counts[identity(block.finding)]++
+		}
+	}
+	return b
+}
+
+func identity(f *Finding) sameness {
+	return sameness{f.Path, f.Code, f.Message}
+}
+
+// telling is a Found in the making.
+type telling struct {
+	command []string
+	edited  []string
+	rep     *report
+	note    string
+	cap     int
+}
+
+// render writes the text for the model and counts the new findings, -1 when
+// there is nothing to compare with.
+func (t *telling) render(before *baseline) (text string, fresh int) {
+	body, fresh, known := t.body(before)
+	var head strings.Builder
+	fmt.Fprintf(&head, "Diagnostics from `%s`, run over the whole workspace", commandLine(t.command))
+	if len(t.edited) > 0 {
+		head.WriteString(" after this edit, which was applied")
+	}
+	head.WriteString(". This is the project's own checker talking; it may name files that this edit did not touch.")
+	if fresh >= 0 {
+		fmt.Fprintf(&head, " Since the previous check of this root %s new; %s there before.",
+			count(fresh, "is", "are"), count(known, "was", "were"))
+	}
+	if t.rep.partial != "" {
+		fmt.Fprintf(&head, " The list is not complete: %s.", t.rep.partial)
+	}
+	if t.note != "" {
+		fmt.Fprintf(&head, " Note: %s.", t.note)
+	}
+	header := strings.TrimSuffix(head.String(), ".") + ":\n"
+	room := t.cap - utf8.RuneCountInString(header)
+	if utf8.RuneCountInString(body) > room {
+		const mark = 45 // of the line that says how much is missing
+		body = headAndTail(body, max(room-mark, t.cap/2))
+	}
+	return header + body, fresh
+}
+
+// body orders the blocks: what is new first, and the edited files' own before the
+// others'. Where that changes nothing, the text stays the tool's.
+func (t *telling) body(before *baseline) (text string, fresh, known int) {
+	fresh = -1
+	var news, olds, rest []block
+	left := map[sameness]int{}
+	if before != nil {
+		fresh = 0
+		for k, n := range before.counts {
+			left[k] = n
+		}
+	}
+	for _, b := range t.rep.blocks {
+		switch {
+		case b.finding == nil && strings.HasPrefix(b.text, "# "):
+		case b.finding == nil:
+			rest = append(rest, b)
+		case before == nil:
+			news = append(news, b)
+		case left[identity(b.finding)] > 0:
+			left[identity(b.finding)]--
+			olds = append(olds, b)
+			known++
+		default:
+			news = append(news, b)
+			fresh++
+		}
+	}
+	moved := t.ownFirst(news)
+	moved = t.ownFirst(olds) || moved
+	if len(olds) > 0 && len(news) > 0 {
+		parts := report{}
+		parts.add("New:", nil)
+		parts.blocks = append(parts.blocks, news...)
+		parts.add("There before:", nil)
+		parts.blocks = append(parts.blocks, olds...)
+		parts.blocks = append(parts.blocks, rest...)
+		return parts.text(), fresh, known
+	}
+	if !moved {
+		return t.rep.text(), fresh, known
+	}
+	parts := report{blocks: slices.Concat(news, olds, rest)}
+	return parts.text(), fresh, known
+}
+
+// ownFirst moves the findings of edited files to the front and reports whether
+// that changed the order.
+func (t *telling) ownFirst(blocks []block) bool {
+	rank := func(b block) int {
+		if slices.Contains(t.edited, b.finding.Path) {
+			return 0
+		}
+		return 1
+	}
+	byRank := func(a, b block) int { return rank(a) - rank(b) }
+	if slices.IsSortedFunc(blocks, byRank) {
+		return false
+	}
+	slices.SortStableFunc(blocks, byRank)
+	return true
+}
+
+// apply resolves the paths of a report's findings, drops repeated blocks and
+// answers the findings that lie in the workspace, each once.
+func (p places) apply(rep *report, base string, bom int, texts map[string]string) []Finding {
+	seen := make(map[string]bool)
+	kept := rep.blocks[:0]
+	var findings []Finding
+	for _, b := range rep.blocks {
+		if b.finding == nil {
+			kept = append(kept, b)
+			continue
+		}
+		f := b.finding
+		path, inside := p.resolve(base, f.Path)
+		f.Path = path
+		if bom > 0 && inside {
+			withoutMark(f, bom, texts)
+		}
+		f.Related = p.related(f.Related, base)
+		key := fmt.Sprint(f.Path, "\x00", f.Range, f.Severity, f.Code, "\x00", f.Message)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		kept = append(kept, b)
+		if inside {
+			findings = append(findings, *f)
+		}
+	}
+	rep.blocks = kept
+	return findings
+}
+
+func (p places) related(all []Related, base string) []Related {
+	var kept []Related
+	for _, r := range all {
+		path, inside := p.resolve(base, r.Path)
+		if !inside {
+			continue
+		}
+		r.Path = filepath.Clean(path)
+		kept = append(kept, r)
+	}
+	return kept
+}

@@ -1,0 +1,78 @@
+package checker
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// escapes are the terminal sequences that tools colour and link their output
+// with: CSI sequences, and OSC ones ended by BEL or ST.
+var escapes = regexp.MustCompile(`\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-B]`)
+
+// plain takes colours, carriage returns before a newline, NUL and invalid UTF-8
+// out of a tool's output.
+func plain(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.ContainsRune(s, '\x1b') {
+		s = escapes.ReplaceAllString(s, "")
+	}
+	if strings.ContainsAny(s, "\r\x00") {
+		s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "").Replace(s)
+	}
+	return s
+}
+
+func lines(s string) []string {
+	s = strings.TrimRight(s, "\n")
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, "\n")
+}
+
+// headAndTail keeps limit characters of s, half from each end, and says in the
+// middle how many are missing. A character is a code point; none is cut in two.
+func headAndTail(s string, limit int) string {
+	total := utf8.RuneCountInString(s)
+	if total <= limit {
+		return s
+	}
+	head := limit / 2
+	tail := limit - head
+	return s[:runeOffset(s, head)] +
+		fmt.Sprintf("\n[... %d characters elided ...]\n", total-limit) +
+		s[runeOffset(s, total-tail):]
+}
+
+// runeOffset is the byte offset of the n-th code point.
+func runeOffset(s string, n int) int {
+	for i := range s {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}
+
+// count writes a number with its noun in the right form.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// commandLine shows an argument list as a person would type it.
+func commandLine(argv []string) string {
+	shown := make([]string, len(argv))
+	for i, arg := range argv {
+		shown[i] = arg
+		if arg == "" || strings.ContainsAny(arg, " \t\n\"'\\$&|;<>()*?`") {
+			shown[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(shown, " ")
+}
