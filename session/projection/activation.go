@@ -76,7 +76,7 @@ func (b *builder) activate(calls []history.Call, first int, tools activated) {
 		at = 0
 	}
 	if at >= 0 {
-		b.rows[first+at].refs = toolNames(tools.defs)
+		b.rows[first+at].tools = &newTools{refs: toolNames(tools.defs)}
 	}
 }
 

@@ -19,9 +19,10 @@ func encode(rows, old []row, wire []jsontext.Value) []jsontext.Value {
 		size += rows[i].size()
 	}
 	buf, ends := make([]byte, 0, size), make([]int, len(rows))
+	var e encoder
 	for i := range rows {
 		if !same[i] {
-			buf = rows[i].append(buf)
+			buf = e.append(buf, &rows[i])
 		}
 		ends[i] = len(buf)
 	}
@@ -37,21 +38,28 @@ func encode(rows, old []row, wire []jsontext.Value) []jsontext.Value {
 	return out
 }
 
-func (r *row) append(b []byte) []byte {
+// encoder remembers the calls of the assistant message it wrote last, so that the
+// arguments are looked through once for the call and its result.
+type encoder struct {
+	calls []wireCall
+	lost  []bool
+}
+
+func (e *encoder) append(b []byte, r *row) []byte {
 	switch r.kind {
 	case breakpointRow:
 		b = append(b, `{"role":"system","content":[{"type":"text","text":`...)
 		b = quote(b, r.text)
 		return append(b, `,"cache_control":{"type":"ephemeral"}}]}`...)
 	case userRow:
-		return r.appendUser(b)
+		return appendUser(b, r)
 	case assistantRow:
-		return r.appendAssistant(b)
+		return e.assistant(b, r)
 	case toolRow:
-		return r.appendTool(b)
+		return e.tool(b, r)
 	case blockRow:
 		b = append(b, `{"role":"system","tools":[`...)
-		for i, def := range r.defs {
+		for i, def := range r.tools.defs {
 			b = comma(b, i)
 			b = append(b, def...)
 		}
@@ -63,15 +71,15 @@ func (r *row) append(b []byte) []byte {
 	}
 }
 
-func (r *row) appendUser(b []byte) []byte {
+func appendUser(b []byte, r *row) []byte {
 	text := ""
-	if len(r.texts) == 1 {
-		text = r.texts[0]
+	if len(r.said.texts) == 1 {
+		text = r.said.texts[0]
 	} else {
-		text = strings.Join(r.texts, "\n\n")
+		text = strings.Join(r.said.texts, "\n\n")
 	}
 	b = append(b, `{"role":"user","content":`...)
-	if len(r.parts) == 0 {
+	if len(r.said.parts) == 0 {
 		b = quote(b, text)
 		return append(b, '}')
 	}
@@ -81,7 +89,7 @@ func (r *row) appendUser(b []byte) []byte {
 		b = quote(b, text)
 		b = append(b, `},`...)
 	}
-	for i, p := range r.parts {
+	for i, p := range r.said.parts {
 		b = comma(b, i)
 		b = p.append(b)
 	}
@@ -106,7 +114,8 @@ func (p *part) append(b []byte) []byte {
 	return append(b, `"}}`...)
 }
 
-func (r *row) appendAssistant(b []byte) []byte {
+func (e *encoder) assistant(b []byte, r *row) []byte {
+	e.calls, e.lost = r.calls, e.lost[:0]
 	b = append(b, `{"role":"assistant","content":`...)
 	b = quote(b, r.text)
 	if r.reasoning != "" {
@@ -126,7 +135,8 @@ func (r *row) appendAssistant(b []byte) []byte {
 			b = append(b, `,"type":"function","function":{"name":`...)
 			b = quote(b, c.name)
 			b = append(b, `,"arguments":`...)
-			arguments, _ := object(c.arguments)
+			arguments, lost := object(c.arguments)
+			e.lost = append(e.lost, lost)
 			b = quote(b, arguments)
 			b = append(b, `}}`...)
 		}
@@ -135,18 +145,18 @@ func (r *row) appendAssistant(b []byte) []byte {
 	return append(b, '}')
 }
 
-func (r *row) appendTool(b []byte) []byte {
+func (e *encoder) tool(b []byte, r *row) []byte {
 	b = append(b, `{"role":"tool","tool_call_id":`...)
 	b = quote(b, r.id)
 	b = append(b, `,"content":`...)
 	text := r.text
-	if _, lost := object(r.arguments); lost {
+	if e.lostArguments(r) {
 		text = withLost(text, r.arguments)
 	}
 	b = quote(b, text)
-	if len(r.refs) > 0 {
+	if r.tools != nil && len(r.tools.refs) > 0 {
 		b = append(b, `,"_tool_references":[`...)
-		for i, name := range r.refs {
+		for i, name := range r.tools.refs {
 			b = comma(b, i)
 			b = quote(b, name)
 		}
@@ -155,11 +165,12 @@ func (r *row) appendTool(b []byte) []byte {
 	return append(b, '}')
 }
 
-// quote appends a JSON string. Bytes that are not UTF-8 become U+FFFD.
-func quote(b []byte, s string) []byte {
-	// The only error says that such bytes were replaced.
-	b, _ = jsontext.AppendQuote(b, s)
-	return b
+func (e *encoder) lostArguments(r *row) bool {
+	if r.ordinal < len(e.calls) && e.calls[r.ordinal].id == r.id {
+		return e.lost[r.ordinal]
+	}
+	_, lost := object(r.arguments)
+	return lost
 }
 
 func comma(b []byte, i int) []byte {

@@ -28,7 +28,7 @@ type Projector struct {
 // later answers and must not be written to.
 func (p *Projector) Project(ctx context.Context, h history.History, sys System, m Model, cfg Config, hooks Hooks) ([]jsontext.Value, error) {
 	b := builder{ctx: ctx, model: m, cfg: cfg, hooks: hooks, kinds: enabled(m.Capabilities)}
-	b.rows = make([]row, 0, max(len(p.rows)+8, len(h.Messages)*2+8))
+	b.reserve(h.Messages[h.Covered():], len(sys.Static))
 	b.head(sys, h.Summary)
 	if err := b.conversation(h); err != nil {
 		return nil, err
@@ -49,8 +49,17 @@ type builder struct {
 	spent spending
 	ids   map[string]int // provider ids on the wire, and how often each was wanted
 	rows  []row
-	user  row // the user message that still takes more text, when open
-	open  bool
+	user  *said // the user's message that still takes more text, or nil
+}
+
+// reserve makes room for all rows at once.
+func (b *builder) reserve(ms []history.Message, static int) {
+	calls := 0
+	for i := range ms {
+		calls += len(ms[i].Calls)
+	}
+	b.rows = make([]row, 0, len(ms)+calls+static+4)
+	b.ids = make(map[string]int, calls)
 }
 
 func (b *builder) head(sys System, sum *history.Summary) {
@@ -147,8 +156,8 @@ func (b *builder) userMessage(m, prev *history.Message, current bool) {
 // chunk merges consecutive user rows: there is one text, which comes first, and
 // the media after it.
 func (b *builder) chunk(text string, parts []part) {
-	if !b.open {
-		b.user, b.open = row{kind: userRow}, true
+	if b.user == nil {
+		b.user = new(said)
 	}
 	if !blank(text) {
 		b.user.texts = append(b.user.texts, text)
@@ -159,14 +168,14 @@ func (b *builder) chunk(text string, parts []part) {
 // flush closes the open user message. One that says nothing still stands: roles
 // must alternate, and a request may not be empty.
 func (b *builder) flush() {
-	if !b.open {
+	if b.user == nil {
 		return
 	}
 	if len(b.user.texts) == 0 && len(b.user.parts) == 0 {
 		b.user.texts = []string{emptyMessage}
 	}
-	b.rows = append(b.rows, b.user)
-	b.user, b.open = row{}, false
+	b.rows = append(b.rows, row{kind: userRow, said: b.user})
+	b.user = nil
 }
 
 // assistant adds an answer and, right after it, the results of its calls in call
@@ -187,6 +196,9 @@ func (b *builder) assistant(m *history.Message, previous, current bool, tools ac
 	}
 	out.both = b.cfg.ReasoningEcho == Both
 	b.flush()
+	if len(m.Calls) > 0 {
+		out.calls = make([]wireCall, 0, len(m.Calls))
+	}
 	for _, c := range m.Calls {
 		out.calls = append(out.calls, wireCall{id: b.wireID(c), name: c.Name, arguments: c.Arguments})
 	}
@@ -197,7 +209,7 @@ func (b *builder) assistant(m *history.Message, previous, current bool, tools ac
 	first := len(b.rows)
 	for i, c := range m.Calls {
 		b.rows = append(b.rows, row{
-			kind: toolRow, id: out.calls[i].id, arguments: c.Arguments,
+			kind: toolRow, id: out.calls[i].id, ordinal: i, arguments: c.Arguments,
 			text: b.limited(c, resultText(c, b.cfg), previous),
 		})
 	}
@@ -205,7 +217,7 @@ func (b *builder) assistant(m *history.Message, previous, current bool, tools ac
 	b.callMedia(m.Calls, current)
 	if b.model.Rendering == SystemToolBlock && len(tools.defs) > 0 {
 		b.flush()
-		b.rows = append(b.rows, row{kind: blockRow, defs: tools.defs})
+		b.rows = append(b.rows, row{kind: blockRow, tools: &newTools{defs: tools.defs}})
 	}
 }
 
@@ -229,9 +241,6 @@ func (b *builder) wireID(c history.Call) string {
 	id := c.ProviderID
 	if id == "" {
 		id = fmt.Sprintf("call_%d", c.ID)
-	}
-	if b.ids == nil {
-		b.ids = map[string]int{}
 	}
 	unique := id
 	for b.ids[unique] > 0 {
