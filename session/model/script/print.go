@@ -10,8 +10,6 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
 )
 
 // Print is the fingerprint of a request: one digest for its tools and one for
@@ -45,20 +43,19 @@ func newPrint(req model.Request, r *redactor) Print {
 
 // diff says how a request differs from the recorded one, in one sentence that
 // names the first message that does; empty when it does not.
-func (p *Print) diff(req model.Request) string {
-	now := newPrint(req, newRedactor(nil))
+func (p *Print) diff(now Print, messages []jsontext.Value) string {
 	for i, was := range p.Messages {
 		if i == len(now.Messages) {
 			return fmt.Sprintf("message %d (%s) is missing: the request has %d messages, the recorded one had %d",
 				i+1, was[:strings.IndexByte(was, ':')], len(now.Messages), len(p.Messages))
 		}
 		if is := now.Messages[i]; is != was {
-			return fmt.Sprintf("message %d differs: recorded %s, now %s, which begins %s", i+1, was, is, excerpt(req.Messages[i]))
+			return fmt.Sprintf("message %d differs: recorded %s, now %s, which begins %s", i+1, was, is, excerpt(messages[i]))
 		}
 	}
 	if n := len(p.Messages); len(now.Messages) > n {
 		return fmt.Sprintf("message %d (%s) was not there: the request has %d messages, the recorded one had %d; it begins %s",
-			n+1, roleOf(req.Messages[n]), len(now.Messages), n, excerpt(req.Messages[n]))
+			n+1, roleOf(messages[n]), len(now.Messages), n, excerpt(messages[n]))
 	}
 	if now.Tools != p.Tools {
 		return fmt.Sprintf("the messages are the same, but the tools differ: recorded %s, now %s", p.Tools, now.Tools)
@@ -237,98 +234,4 @@ func loneText(raw jsontext.Value) (string, bool) {
 		}
 	}
 	return text, ok
-}
-
-// request is a Print in a file. A session's requests repeat each other's
-// messages, so a message seen in an earlier entry is written as its number in
-// the order of first appearance, and a run of them as first-last.
-type request Print
-
-// UnmarshalYAML implements yaml.NodeUnmarshaler. Numbers are resolved by expand.
-func (p *request) UnmarshalYAML(n ast.Node) error {
-	var f struct {
-		Tools    string `yaml:"tools"`
-		Messages string `yaml:"messages"`
-	}
-	if err := yaml.NodeToValue(n, &f, yaml.Strict()); err != nil {
-		return err
-	}
-	p.Tools, p.Messages = f.Tools, strings.Fields(f.Messages)
-	return nil
-}
-
-// known numbers the messages of a file in the order in which they appear.
-type known struct {
-	digests []string
-	number  map[string]int
-}
-
-func (k *known) add(digest string) {
-	if k.number == nil {
-		k.number = map[string]int{}
-	}
-	if _, ok := k.number[digest]; !ok {
-		k.digests = append(k.digests, digest)
-		k.number[digest] = len(k.digests)
-	}
-}
-
-// expand replaces numbers by the digests that they stand for.
-func (k *known) expand(fields []string) ([]string, error) {
-	var out []string
-	for _, f := range fields {
-		if strings.Contains(f, ":") {
-			k.add(f)
-			out = append(out, f)
-			continue
-		}
-		a, b, isRun := strings.Cut(f, "-")
-		if !isRun {
-			b = a
-		}
-		first, err1 := strconv.Atoi(a)
-		last, err2 := strconv.Atoi(b)
-		if err1 != nil || err2 != nil || first < 1 || last < first || last > len(k.digests) {
-			return nil, fmt.Errorf("request names the message %q: it is role:digest, or numbers of messages seen before, of which there are %d", f, len(k.digests))
-		}
-		out = append(out, k.digests[first-1:last]...)
-		if len(out) > maxMessages {
-			return nil, fmt.Errorf("request has more than %d messages", maxMessages)
-		}
-	}
-	return out, nil
-}
-
-// maxMessages bounds what a few numbers in a file can expand to.
-const maxMessages = 1 << 20
-
-// compact is the inverse of expand.
-func (k *known) compact(digests []string) string {
-	var b strings.Builder
-	put := func(s string) {
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(s)
-	}
-	for i := 0; i < len(digests); {
-		n, ok := k.number[digests[i]]
-		if !ok {
-			put(digests[i])
-			k.add(digests[i])
-			i++
-			continue
-		}
-		j := i + 1
-		for j < len(digests) && k.number[digests[j]] == n+j-i {
-			j++
-		}
-		if j-i == 1 {
-			put(strconv.Itoa(n))
-		} else {
-			put(strconv.Itoa(n) + "-" + strconv.Itoa(n+j-i-1))
-		}
-		i = j
-	}
-	return b.String()
 }

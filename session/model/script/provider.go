@@ -112,9 +112,10 @@ func (f *Fail) err() error {
 // pick chooses the entry that answers an ask and marks it used.
 func (m *Model) pick(req model.Request) (int, error) {
 	last := lastText(req.Messages)
+	diff := comparer(req)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	i := m.keyed(req)
+	i := m.keyed(req.Step, diff)
 	if i < 0 {
 		i = m.next(func(e *Entry) bool {
 			return e.When != "" && !isStep(e.When) && strings.Contains(last, e.When)
@@ -127,11 +128,9 @@ func (m *Model) pick(req model.Request) (int, error) {
 		return 0, m.exhausted(req.Step)
 	}
 	e := &m.script.Entries[i]
-	if e.Request != nil {
-		if diff := e.Request.diff(req); diff != "" {
-			return 0, &model.Error{Kind: model.BadRequest, Message: fmt.Sprintf(
-				"script entry %d (%s:%d) was recorded for another request at step %s: %s", i+1, m.script.Name, e.Line, req.Step, diff)}
-		}
+	if d := diff(e); d != "" {
+		return 0, &model.Error{Kind: model.BadRequest, Message: fmt.Sprintf(
+			"script entry %d (%s:%d) was recorded for another request at step %s: %s", i+1, m.script.Name, e.Line, req.Step, d)}
 	}
 	m.used[i] = true
 	return i, nil
@@ -140,20 +139,31 @@ func (m *Model) pick(req model.Request) (int, error) {
 // keyed finds the entry with the ask's step. Of recorded ones it prefers the
 // first that was recorded for this very request: a process that resumes in the
 // middle of a step's several asks gets the answer of the one it repeats.
-func (m *Model) keyed(req model.Request) int {
-	if req.Step == "" {
+func (m *Model) keyed(step string, diff func(*Entry) string) int {
+	if step == "" {
 		return -1
 	}
-	i := m.next(func(e *Entry) bool { return e.When == req.Step })
-	if i < 0 || m.script.Entries[i].Request == nil || m.script.Entries[i].Request.diff(req) == "" {
+	mine := func(e *Entry) bool { return e.When == step }
+	i := m.next(mine)
+	if i < 0 || diff(&m.script.Entries[i]) == "" {
 		return i
 	}
-	if j := m.next(func(e *Entry) bool {
-		return e.When == req.Step && e.Request != nil && e.Request.diff(req) == ""
-	}); j >= 0 {
+	if j := m.next(func(e *Entry) bool { return mine(e) && e.Request != nil && diff(e) == "" }); j >= 0 {
 		return j
 	}
 	return i
+}
+
+// comparer answers how a request differs from what an entry was recorded for. It
+// takes the request's fingerprint once, and only when an entry needs it.
+func comparer(req model.Request) func(*Entry) string {
+	now := sync.OnceValue(func() Print { return NewPrint(req) })
+	return func(e *Entry) string {
+		if e.Request == nil {
+			return ""
+		}
+		return e.Request.diff(now(), req.Messages)
+	}
 }
 
 // next is the first unused entry that matches, or -1.

@@ -91,19 +91,25 @@ func Load(path string) (*Script, error) {
 // Parse reads a script; name is what errors call it. Every error names the line
 // and column in the form name:line:column.
 func Parse(name string, data []byte) (*Script, error) {
+	s, _, err := parse(name, data)
+	return s, err
+}
+
+// parse answers also the messages that the recorded entries write out.
+func parse(name string, data []byte) (*Script, known, error) {
 	var f struct {
 		Version *int     `yaml:"version"`
 		Epoch   epoch    `yaml:"epoch"`
 		Entries []*entry `yaml:"entries"`
 	}
 	if err := yaml.UnmarshalWithOptions(data, &f, yaml.Strict()); err != nil {
-		return nil, placed(name, err)
+		return nil, known{}, placed(name, err)
 	}
 	switch {
 	case f.Version == nil:
-		return nil, fmt.Errorf("%s:1:1: the script names no version: start it with \"version: %d\"", name, Version)
+		return nil, known{}, fmt.Errorf("%s:1:1: the script names no version: start it with \"version: %d\"", name, Version)
 	case *f.Version != Version:
-		return nil, fmt.Errorf("%s:1:1: the script is of version %d, this program reads version %d", name, *f.Version, Version)
+		return nil, known{}, fmt.Errorf("%s:1:1: the script is of version %d, this program reads version %d", name, *f.Version, Version)
 	}
 	s := &Script{Name: name, Epoch: time.Time(f.Epoch), Entries: make([]Entry, len(f.Entries))}
 	if s.Epoch.IsZero() {
@@ -111,20 +117,21 @@ func Parse(name string, data []byte) (*Script, error) {
 	}
 	for i, e := range f.Entries {
 		if e == nil {
-			return nil, fmt.Errorf("%s:1:1: entry %d is empty", name, i+1)
+			return nil, known{}, fmt.Errorf("%s:1:1: entry %d is empty", name, i+1)
 		}
 		s.Entries[i] = e.Entry
 	}
-	if err := s.finish(); err != nil {
-		return nil, err
+	seen, err := s.finish()
+	if err != nil {
+		return nil, known{}, err
 	}
-	return s, nil
+	return s, seen, nil
 }
 
 // finish gives typed calls their ids and answers their provider's ids. Both
 // depend on the place in the script alone, so that they are the same in every
 // process and at every resume.
-func (s *Script) finish() error {
+func (s *Script) finish() (known, error) {
 	taken := map[string]bool{}
 	answers := map[string]int{}
 	var seen known
@@ -133,7 +140,7 @@ func (s *Script) finish() error {
 		if e.Request != nil {
 			full, err := seen.expand(e.Request.Messages)
 			if err != nil {
-				return fmt.Errorf("%s:%d:1: entry %d: %w", s.Name, e.Line, i+1, err)
+				return seen, fmt.Errorf("%s:%d:1: entry %d: %w", s.Name, e.Line, i+1, err)
 			}
 			e.Request.Messages = full
 		}
@@ -144,7 +151,7 @@ func (s *Script) finish() error {
 			e.ProviderID = fmt.Sprintf("script-%d", i+1)
 		}
 		if n, ok := answers[e.ProviderID]; ok {
-			return fmt.Errorf("%s:%d:1: entry %d has the provider_id %q of entry %d", s.Name, e.Line, i+1, e.ProviderID, n)
+			return seen, fmt.Errorf("%s:%d:1: entry %d has the provider_id %q of entry %d", s.Name, e.Line, i+1, e.ProviderID, n)
 		}
 		answers[e.ProviderID] = i + 1
 	}
@@ -160,7 +167,7 @@ func (s *Script) finish() error {
 			c.ID = fmt.Sprintf("call_%d", n)
 		}
 	}
-	return nil
+	return seen, nil
 }
 
 // unminted marks a typed call until its id is known. A raw call cannot hold it.
