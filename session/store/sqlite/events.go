@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"iter"
@@ -50,12 +51,11 @@ func (s *Store) Append(ctx context.Context, id uuid.UUID, at time.Time, p contra
 		return 0, err
 	}
 	fence := s.fences.Get(id)
-	var index uint64
-	err = s.append1.QueryRowContext(ctx, id.String(), us, p.ContentType, contract.Bytes(p.Data), fence).Scan(&index)
+	index, err := s.append.query(ctx, s.write, id.String(), us, p.ContentType, contract.Bytes(p.Data), fence)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = s.refusal(ctx, s.read, id, fence)
 	}
-	return index, s.fault(ctx, "append", err)
+	return uint64(index), s.fault(ctx, "append", err)
 }
 
 // AppendAll implements contract.Store.
@@ -145,24 +145,20 @@ func (s *Store) Transcript(ctx context.Context, id uuid.UUID, after *uint64) ite
 
 // readPage fills page with the events after last, and says whether more may follow.
 func (s *Store) readPage(ctx context.Context, id uuid.UUID, last int64, page []contract.Event) ([]contract.Event, bool, error) {
-	rows, err := s.page.QueryContext(ctx, id.String(), last, pageEvents)
-	if err != nil {
-		return nil, false, err
-	}
 	size, more := 0, false
-	for !more && rows.Next() {
-		var e contract.Event
-		var us int64
-		if err := rows.Scan(&e.Index, &us, &e.Payload.ContentType, &e.Payload.Data); err != nil {
-			return nil, false, errors.Join(err, rows.Close())
+	err := scan(ctx, s.read, pageSQL, func(row []driver.Value) (bool, error) {
+		index, _ := row[0].(int64)
+		us, _ := row[1].(int64)
+		contentType, _ := row[2].(string)
+		data, _ := row[3].([]byte)
+		if want := last + 1 + int64(len(page)); index != want {
+			return false, fmt.Errorf("session %s: event %d is missing from the transcript", id, want)
 		}
-		if want := uint64(last + 1 + int64(len(page))); e.Index != want {
-			return nil, false, errors.Join(fmt.Errorf("session %s: event %d is missing from the transcript", id, want), rows.Close())
-		}
-		e.At, e.Payload.Data = contract.Instant(us), contract.Bytes(e.Payload.Data)
-		page = append(page, e)
-		size += len(e.Payload.Data)
+		page = append(page, contract.Event{Index: uint64(index), At: contract.Instant(us),
+			Payload: contract.Payload{ContentType: contentType, Data: contract.Bytes(data)}})
+		size += len(data)
 		more = len(page) == pageEvents || size >= pageBytes
-	}
-	return page, more, errors.Join(rows.Err(), rows.Close())
+		return !more, nil
+	}, id.String(), last, int64(pageEvents))
+	return page, more, err
 }

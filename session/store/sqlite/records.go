@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 
 	"github.com/agent-lsp/agent-lsp/session/store/contract"
@@ -51,19 +52,14 @@ func (s *Store) Get(ctx context.Context, id uuid.UUID) (contract.Session, bool, 
 
 // List implements contract.Store.
 func (s *Store) List(ctx context.Context) (contract.Listing, error) {
-	rows, err := s.list.QueryContext(ctx)
-	if err != nil {
-		return contract.Listing{}, s.fault(ctx, "list", err)
-	}
 	var raw []contract.Raw
-	for rows.Next() {
-		var r contract.Raw
-		if err := rows.Scan(&r.ID, &r.Record); err != nil {
-			return contract.Listing{}, s.fault(ctx, "list", errors.Join(err, rows.Close()))
-		}
-		raw = append(raw, r)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+	err := scan(ctx, s.read, listSQL, func(row []driver.Value) (bool, error) {
+		id, _ := row[0].(string)
+		record, _ := row[1].([]byte)
+		raw = append(raw, contract.Raw{ID: id, Record: record})
+		return true, nil
+	})
+	if err != nil {
 		return contract.Listing{}, s.fault(ctx, "list", err)
 	}
 	return contract.Collect(raw), nil

@@ -37,13 +37,14 @@ type Store struct {
 	write  *sql.DB // one connection, so that waiting for a turn obeys the context
 	read   *sql.DB
 	fences contract.Fences
+	append oneRow // on write
 	stmts
 }
 
 // stmts are prepared once. Those that write are of the write connection.
 type stmts struct {
-	put, append1, place, insert *sql.Stmt
-	get, list, head, page       *sql.Stmt
+	put, place, insert *sql.Stmt
+	get, head          *sql.Stmt
 }
 
 var (
@@ -60,7 +61,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, &contract.BackendError{Place: path, Op: "open", Err: err}
 	}
-	s := &Store{path: abs}
+	s := &Store{path: abs, append: oneRow{text: appendSQL}}
 	if err := s.open(ctx); err != nil {
 		_ = s.Close() // the failure to open is what matters
 		return nil, s.fault(ctx, "open", err)
@@ -104,10 +105,8 @@ func (s *Store) prepare(ctx context.Context) error {
 		db   *sql.DB
 		text string
 	}{
-		{&s.put, s.write, putSQL}, {&s.append1, s.write, appendSQL},
-		{&s.place, s.write, placeSQL}, {&s.insert, s.write, insertSQL},
-		{&s.get, s.read, getSQL}, {&s.list, s.read, listSQL},
-		{&s.head, s.read, headSQL}, {&s.page, s.read, pageSQL},
+		{&s.put, s.write, putSQL}, {&s.place, s.write, placeSQL}, {&s.insert, s.write, insertSQL},
+		{&s.get, s.read, getSQL}, {&s.head, s.read, headSQL},
 	} {
 		stmt, err := p.db.PrepareContext(ctx, p.text)
 		if err != nil {
