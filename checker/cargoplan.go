@@ -26,11 +26,15 @@ func (c *Checker) cargoPlan(ctx context.Context, j job) plan {
 	if wholeWorkspace(j.root) {
 		args = slices.Insert(slices.Clone(args), 2, "--workspace")
 	}
-	base := j.root
-	if dir, ok := c.cargoHome(ctx, j.root); ok {
-		base = dir
+	p := plan{argv: args, shown: args, dir: j.root, parse: parseCargo, readsDisk: true}
+	dir, ran, ok := c.cargoHome(ctx, j.root)
+	switch {
+	case ok:
+		p.base = dir
+	case ran.TimedOut || ran.Cancelled:
+		p.fail = c.unanswered(ctx, p, ran, nil)
 	}
-	return plan{argv: args, shown: args, dir: j.root, base: base, parse: parseCargo, readsDisk: true}
+	return p
 }
 
 // wholeWorkspace reports whether cargo has to be told to check every member: a
@@ -55,7 +59,7 @@ func (c *Checker) cargoWorkspace(ctx context.Context, workspace, root string) st
 	if !above {
 		return root
 	}
-	dir, ok := c.cargoHome(ctx, root)
+	dir, _, ok := c.cargoHome(ctx, root)
 	if !ok {
 		return root
 	}
@@ -67,14 +71,14 @@ func (c *Checker) cargoWorkspace(ctx context.Context, workspace, root string) st
 
 // cargoHome asks cargo for the root of a package's workspace, which is what rustc
 // names files from; ok is false when cargo does not know, as with a manifest that
-// cannot be read.
-func (c *Checker) cargoHome(ctx context.Context, root string) (dir string, ok bool) {
+// cannot be read, or did not answer, which ran then tells.
+func (c *Checker) cargoHome(ctx context.Context, root string) (dir string, ran proc.Result, ok bool) {
 	manifests := manifestsAbove(root)
 	c.mu.Lock()
 	known, is := c.homes[root]
 	c.mu.Unlock()
 	if is && known.manifests == manifests {
-		return known.dir, true
+		return known.dir, ran, true
 	}
 	ran, err := proc.Run(ctx, proc.Spec{
 		Argv:    argv("cargo locate-project --workspace --message-format plain"),
@@ -84,16 +88,16 @@ func (c *Checker) cargoHome(ctx context.Context, root string) (dir string, ok bo
 		Sandbox: c.cfg.Sandbox,
 	})
 	if err != nil || !ran.OK() {
-		return "", false
+		return "", ran, false
 	}
 	dir = filepath.Dir(strings.TrimSpace(ran.Stdout.String()))
 	if !filepath.IsAbs(dir) {
-		return "", false
+		return "", ran, false
 	}
 	c.mu.Lock()
 	c.homes[root] = home{manifests, dir}
 	c.mu.Unlock()
-	return dir, true
+	return dir, ran, true
 }
 
 // manifestsAbove tells the states of all Cargo.toml files at and above a
