@@ -1,0 +1,301 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/agent-lsp/agent-lsp/tools"
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+)
+
+// Limits bound what the server waits for. A zero member takes its default.
+type Limits struct {
+	// Answer is how long a client may take to answer workspace/applyEdit: it may
+	// ask the person first. 20 s by default.
+	Answer time.Duration
+	// Landing is how long after the answer the edit's text may take to show in
+	// the document. 5 s by default.
+	Landing time.Duration
+	// Settle is how long a document that holds neither the text before nor the
+	// text after the edit must rest before it counts as another text, and how long
+	// a text may still land after a refusal. 400 ms by default.
+	Settle time.Duration
+	// Save is how long a client that saves its edits, and a person whose editor
+	// does not, get before the server looks who writes the file. 300 ms by default.
+	Save time.Duration
+	// Poll is the time between two looks at a file. 20 ms by default.
+	Poll time.Duration
+	// Approval is how long a question may stay open before it counts as denied.
+	// One hour by default.
+	Approval time.Duration
+	// Call is for every other request to the client. 30 s by default.
+	Call time.Duration
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, x := range []struct {
+		at    *time.Duration
+		value time.Duration
+	}{
+		{&l.Answer, 20 * time.Second}, {&l.Landing, 5 * time.Second}, {&l.Settle, 400 * time.Millisecond},
+		{&l.Save, 300 * time.Millisecond}, {&l.Poll, 20 * time.Millisecond}, {&l.Approval, time.Hour}, {&l.Call, 30 * time.Second},
+	} {
+		if *x.at == 0 {
+			*x.at = x.value
+		}
+	}
+	return l
+}
+
+// Apply implements tools.Workspace. An open document is changed by the client and
+// nobody else; a file that is not open is written here, unless it is new and the
+// client creates files.
+func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, error) {
+	unlock, err := w.server.edits.lock(ctx, realPath(w.abs(e.Path)))
+	if err != nil {
+		return tools.Applied{}, err
+	}
+	defer unlock()
+	x := w.document(e.Path)
+	switch {
+	case x != nil:
+		return w.applyOpen(ctx, e, x)
+	case e.Open:
+		return tools.Applied{}, fmt.Errorf("%s was closed in the editor: %w", e.Path, tools.ErrStale)
+	case e.Create && w.server.client.create:
+		return w.applyCreate(ctx, e)
+	}
+	return tools.Applied{}, w.write(e)
+}
+
+// applyOpen edits a document that the client has open.
+func (w *workspace) applyOpen(ctx context.Context, e tools.Edit, x *document) (tools.Applied, error) {
+	if x.lost {
+		return tools.Applied{}, fmt.Errorf("edit of %s: the editor sent a change of it that cannot be read: close it and open it again", e.Path)
+	}
+	if e.Create || x.doc.String() != e.Before {
+		return tools.Applied{}, fmt.Errorf("%s changed in the editor: %w", e.Path, tools.ErrStale)
+	}
+	if !w.server.client.applyEdit {
+		return tools.Applied{}, w.writeUnder(e, x)
+	}
+	c := w.server.client
+	edits := x.doc.Edits(e.After, c.encoding)
+	if len(edits) == 0 {
+		return tools.Applied{Unsaved: !w.diskHolds(e.Path, e.After)}, nil
+	}
+	params := w.editParams(e, workspaceEdit(c, x.uri, new(x.version), edits))
+	onDisk := w.diskHolds(e.Path, e.Before)
+	if err := w.land(ctx, e, params); err != nil {
+		return tools.Applied{}, err
+	}
+	return w.reachDisk(ctx, e, onDisk)
+}
+
+// applyCreate lets the client create a file with its text.
+func (w *workspace) applyCreate(ctx context.Context, e tools.Edit) (tools.Applied, error) {
+	name := filepath.FromSlash(e.Path)
+	if _, err := w.root.Lstat(name); err == nil {
+		return tools.Applied{}, fmt.Errorf("%s exists by now: %w", e.Path, tools.ErrStale)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return tools.Applied{}, fmt.Errorf("create %s: %w", e.Path, err)
+	}
+	undo, err := w.makeParents(name)
+	if err != nil {
+		return tools.Applied{}, fmt.Errorf("create %s: %w", e.Path, err)
+	}
+	u := uri.URI(w.folder.join(e.Path))
+	changes := []protocol.DocumentChange{&protocol.CreateFile{
+		Kind: string(protocol.ResourceOperationKindCreate), URI: u,
+		Options: &protocol.CreateFileOptions{Overwrite: new(false), IgnoreIfExists: new(false)},
+	}}
+	if e.After != "" {
+		// The end on the next line takes the one line along that an editor gives to
+		// an empty buffer.
+		changes = append(changes, textEdit(string(u), nil, []protocol.TextEdit{{
+			Range: protocol.Range{End: protocol.Position{Line: 1}}, NewText: e.After,
+		}}))
+	}
+	params := w.editParams(e, protocol.WorkspaceEdit{DocumentChanges: changes})
+	if err := w.land(ctx, e, params); err != nil {
+		undo()
+		return tools.Applied{}, err
+	}
+	return w.reachDisk(ctx, e, true)
+}
+
+func (w *workspace) editParams(e tools.Edit, edit protocol.WorkspaceEdit) *protocol.ApplyWorkspaceEditParams {
+	params := &protocol.ApplyWorkspaceEditParams{Edit: edit}
+	if e.Label != "" {
+		params.Label = new(e.Label)
+	}
+	if w.server.client.editMetadata {
+		params.Metadata = &protocol.WorkspaceEditMetadata{IsRefactoring: new(true)}
+	}
+	return params
+}
+
+// workspaceEdit is an edit of one document in the form that the client takes.
+func workspaceEdit(c client, document string, version *int32, edits []protocol.TextEdit) protocol.WorkspaceEdit {
+	if !c.documentChanges {
+		return protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{uri.URI(document): edits}}
+	}
+	return protocol.WorkspaceEdit{DocumentChanges: []protocol.DocumentChange{textEdit(document, version, edits)}}
+}
+
+func textEdit(document string, version *int32, edits []protocol.TextEdit) *protocol.TextDocumentEdit {
+	out := &protocol.TextDocumentEdit{}
+	out.TextDocument.URI, out.TextDocument.Version = uri.URI(document), version
+	for i := range edits {
+		out.Edits = append(out.Edits, &edits[i])
+	}
+	return out
+}
+
+// land sends an edit and answers nil only after its text was seen in the buffer
+// or, where the file is not open, in the file. What the client answers only says
+// how long to look.
+func (w *workspace) land(ctx context.Context, e tools.Edit, params *protocol.ApplyWorkspaceEditParams) error {
+	l := w.server.config.Limits
+	watch := w.server.docs.watch(w.abs(e.Path), e.After)
+	defer w.server.docs.unwatch(watch)
+	answered := make(chan answer, 1)
+	asking, stop := context.WithTimeout(ctx, l.Answer)
+	defer stop()
+	w.server.spawn("apply edit", func() { answered <- w.ask(asking, params) })
+
+	var got *answer
+	var deadline, rest time.Time // when looking ends; when a foreign text is final
+	states := 0
+	for {
+		state := w.progress(e, watch)
+		now := time.Now()
+		if state.seen != states {
+			states, rest = state.seen, now.Add(l.Settle)
+		}
+		switch {
+		case state.landed && (got != nil || !deadline.IsZero() && !now.Before(deadline)):
+			return nil
+		case state.landed && deadline.IsZero():
+			// The text is there; the answer may bring that it was saved, too.
+			deadline = now.Add(l.Settle)
+			if w.server.client.savesEdits {
+				deadline = now.Add(l.Landing)
+			}
+		case state.landed: // waits for the answer
+		case got != nil && (!now.Before(deadline) || (got.refused() || state.foreign) && !now.Before(rest)):
+			return w.missed(e, *got)
+		}
+		wait := time.NewTimer(l.Poll)
+		select {
+		case a := <-answered:
+			got, deadline = &a, time.Now().Add(l.Landing)
+			rest = time.Now().Add(l.Settle)
+		case <-watch.wake:
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return fmt.Errorf("edit of %s: %w while waiting for the editor; %s", e.Path, ctx.Err(), w.look(e))
+		}
+		wait.Stop()
+	}
+}
+
+// progress is what can be seen of an edit under way.
+type progress struct {
+	landed  bool // the text was there
+	foreign bool // a text is there that is neither the one before nor the one after
+	seen    int  // states that went by
+}
+
+func (w *workspace) progress(e tools.Edit, watch *landing) progress {
+	var p progress
+	p.landed, p.seen = w.server.docs.seen(watch)
+	if x := w.document(e.Path); x != nil {
+		now := x.doc.String()
+		p.landed = p.landed || now == e.After
+		p.foreign = now != e.Before && !(e.Create && now == "\n")
+		return p
+	}
+	if !p.landed {
+		disk, err := w.root.ReadFile(filepath.FromSlash(e.Path))
+		p.landed = err == nil && bytes.Equal(disk, []byte(e.After))
+	}
+	return p
+}
+
+// answer is what a client said to workspace/applyEdit.
+type answer struct {
+	applied bool
+	reason  string
+	err     error
+}
+
+func (a answer) refused() bool { return a.err != nil || !a.applied }
+
+func (w *workspace) ask(ctx context.Context, params *protocol.ApplyWorkspaceEditParams) answer {
+	var result struct {
+		Applied       bool   `json:"applied"`
+		FailureReason string `json:"failureReason"`
+	}
+	err := w.server.call(ctx, protocol.MethodWorkspaceApplyEdit, params, &result)
+	return answer{applied: result.Applied, reason: result.FailureReason, err: err}
+}
+
+// missed is the error of an edit whose text did not show.
+func (w *workspace) missed(e tools.Edit, a answer) error {
+	seen := w.look(e)
+	switch {
+	case errors.Is(a.err, context.DeadlineExceeded):
+		return fmt.Errorf("edit of %s: the editor did not answer within %v; %s", e.Path, w.server.config.Limits.Answer, seen)
+	case a.err != nil:
+		return fmt.Errorf("edit of %s: the editor answered with an error: %w; %s", e.Path, a.err, seen)
+	case !a.applied && a.reason != "":
+		return fmt.Errorf("edit of %s: the editor refused it (%s); %s", e.Path, a.reason, seen)
+	case !a.applied:
+		return fmt.Errorf("edit of %s: the editor refused it; %s", e.Path, seen)
+	}
+	return fmt.Errorf("edit of %s: the editor said that it was applied, but %s", e.Path, seen)
+}
+
+// look describes what stands in the place of an edit's text.
+func (w *workspace) look(e tools.Edit) string {
+	where, now := "the file", ""
+	if x := w.document(e.Path); x != nil {
+		where, now = fmt.Sprintf("its document (version %d)", x.version), x.doc.String()
+	} else {
+		disk, err := w.root.ReadFile(filepath.FromSlash(e.Path))
+		if errors.Is(err, fs.ErrNotExist) {
+			return "there is no such file"
+		}
+		if err != nil {
+			return "the file cannot be read: " + err.Error()
+		}
+		now = string(disk)
+	}
+	switch {
+	case now == e.After:
+		return where + " holds the new text"
+	case e.Create && now == "":
+		return where + " was created without its text"
+	case now == e.Before:
+		return where + " still holds the text from before"
+	}
+	return fmt.Sprintf("%s holds another text, which differs from the edit's in line %d: read it again", where, firstDifference(now, e.After))
+}
+
+// firstDifference is the number from 1 of the first line that differs.
+func firstDifference(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return text.New(a).LineAt(n) + 1
+}

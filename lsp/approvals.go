@@ -1,0 +1,101 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/google/uuid"
+	"go.lsp.dev/protocol"
+)
+
+// methodApprove asks a client that declares experimental.agent.approvals.
+const methodApprove = "agent/approve"
+
+// approveParams are those of agent/approve. The answer is {decision, reason?}
+// with one of the decisions named here.
+type approveParams struct {
+	Session   uuid.UUID          `json:"session"`
+	Turn      uint64             `json:"turn"`
+	ID        uint64             `json:"id"`
+	Title     string             `json:"title"`
+	Detail    string             `json:"detail"`
+	Decisions []session.Decision `json:"decisions"`
+}
+
+// The actions of window/showMessageRequest.
+const (
+	actionOnce    = "Allow once"
+	actionSession = "Allow for this session"
+	actionDeny    = "Deny"
+)
+
+// Approve implements session.Editor. Whatever is not a clear yes is a Deny.
+func (s *Server) Approve(ctx context.Context, q session.Question) session.Answer {
+	asking, stop := context.WithTimeout(ctx, s.config.Limits.Approval)
+	defer stop()
+	var a session.Answer
+	var err error
+	if s.client.approvals {
+		a, err = s.askApproval(asking, q)
+	} else {
+		a, err = s.askMessage(asking, q)
+	}
+	switch {
+	case err == nil:
+		return a
+	case ctx.Err() != nil:
+		return session.Answer{Decision: session.Deny, Reason: "the turn was cancelled"}
+	case errors.Is(err, context.DeadlineExceeded):
+		return session.Answer{Decision: session.Deny, Reason: fmt.Sprintf("nobody answered within %v", s.config.Limits.Approval)}
+	}
+	s.log.Warn("the question could not be asked", "title", q.Title, "err", err)
+	return session.Answer{Decision: session.Deny, Reason: "the editor could not ask: " + err.Error()}
+}
+
+func (s *Server) askApproval(ctx context.Context, q session.Question) (session.Answer, error) {
+	var result *struct {
+		Decision session.Decision `json:"decision"`
+		Reason   string           `json:"reason"`
+	}
+	err := s.call(ctx, methodApprove, approveParams{
+		Session: q.Session, Turn: q.Turn, ID: q.ID, Title: q.Title, Detail: q.Detail,
+		Decisions: []session.Decision{session.AllowOnce, session.AllowSession, session.Deny},
+	}, &result)
+	if err != nil {
+		return session.Answer{}, err
+	}
+	if result == nil {
+		return session.Answer{Decision: session.Deny, Reason: "dismissed"}, nil
+	}
+	switch result.Decision {
+	case session.AllowOnce, session.AllowSession, session.Deny:
+		return session.Answer{Decision: result.Decision, Reason: result.Reason}, nil
+	}
+	return session.Answer{}, fmt.Errorf("unknown decision %q", result.Decision)
+}
+
+func (s *Server) askMessage(ctx context.Context, q session.Question) (session.Answer, error) {
+	text := q.Title
+	if q.Detail != "" {
+		text += "\n\n" + q.Detail
+	}
+	var picked *protocol.MessageActionItem
+	err := s.call(ctx, protocol.MethodWindowShowMessageRequest, &protocol.ShowMessageRequestParams{
+		Type: protocol.MessageTypeInfo, Message: text,
+		Actions: []protocol.MessageActionItem{{Title: actionOnce}, {Title: actionSession}, {Title: actionDeny}},
+	}, &picked)
+	if err != nil {
+		return session.Answer{}, err
+	}
+	switch {
+	case picked == nil:
+		return session.Answer{Decision: session.Deny, Reason: "dismissed"}, nil
+	case picked.Title == actionOnce:
+		return session.Answer{Decision: session.AllowOnce}, nil
+	case picked.Title == actionSession:
+		return session.Answer{Decision: session.AllowSession}, nil
+	}
+	return session.Answer{Decision: session.Deny}, nil
+}

@@ -1,0 +1,90 @@
+package lsp
+
+import (
+	"context"
+
+	"github.com/agent-lsp/agent-lsp/checker"
+	"go.lsp.dev/protocol"
+)
+
+// checkResult is one root's check.
+type checkResult struct {
+	Root     string         `json:"root"`
+	Outcome  string         `json:"outcome"`
+	Text     string         `json:"text"`
+	Findings []checkFinding `json:"findings"`
+	Command  []string       `json:"command"`
+	TookMs   int64          `json:"tookMs"`
+}
+
+// checkFinding is a finding in the client's terms.
+type checkFinding struct {
+	URI      string           `json:"uri"`
+	Range    checkRange       `json:"range"`
+	Severity checker.Severity `json:"severity"`
+	Code     string           `json:"code,omitzero"`
+	Message  string           `json:"message"`
+	Tool     string           `json:"tool"`
+}
+
+type checkRange struct {
+	Start checkPosition `json:"start"`
+	End   checkPosition `json:"end"`
+}
+
+type checkPosition struct {
+	Line      uint32 `json:"line"`
+	Character uint32 `json:"character"`
+}
+
+// check runs the checker of a root, or of every folder one after the other:
+// {root?}.
+func (s *Server) check(ctx context.Context, a *arguments) (any, error) {
+	root := s.rootArgument(a)
+	engine, err := s.on(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	roots := s.folders.all()
+	if root != nil {
+		roots = []*folder{root}
+	} else if len(roots) == 0 {
+		if _, err := s.defaultRoot(); err != nil {
+			return nil, err
+		}
+	}
+	results := []checkResult{}
+	for _, f := range roots {
+		r, err := engine.Check(ctx, f.dir)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, s.checkResult(f, r))
+	}
+	return struct {
+		Results []checkResult `json:"results"`
+	}{results}, nil
+}
+
+func (s *Server) checkResult(f *folder, r checker.Result) checkResult {
+	out := checkResult{
+		Root: r.Root, Outcome: r.Outcome.String(), Text: r.Text, Findings: []checkFinding{},
+		Command: append([]string{}, r.Command...), TookMs: r.Took.Milliseconds(),
+	}
+	if out.Root == "" {
+		out.Root = f.dir
+	}
+	t := s.newTexts()
+	for _, x := range r.Findings {
+		name, _ := s.spelling(s.place(x.Path).path)
+		out.Findings = append(out.Findings, checkFinding{
+			URI: name, Range: plainRange(s.findingRange(t.of(x.Path), x.Range, x.Unit)),
+			Severity: x.Severity, Code: x.Code, Message: x.Message, Tool: x.Tool,
+		})
+	}
+	return out
+}
+
+func plainRange(r protocol.Range) checkRange {
+	return checkRange{checkPosition{r.Start.Line, r.Start.Character}, checkPosition{r.End.Line, r.End.Character}}
+}

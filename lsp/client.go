@@ -1,0 +1,124 @@
+package lsp
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.lsp.dev/protocol"
+)
+
+// client is what the other side said of itself in initialize. What it did not
+// declare is not used.
+type client struct {
+	name, version string
+	encoding      text.Encoding
+
+	applyEdit       bool // takes workspace/applyEdit
+	documentChanges bool // with versions and resource operations
+	create          bool // among them the creation of files
+	editMetadata    bool
+	savesEdits      bool // saves what an edit touched before it answers
+
+	progress      bool // takes window/workDoneProgress/create and $/progress
+	showDocument  bool
+	content       bool // can show agent: documents
+	related       bool // shows a diagnostic's related information
+	actions       bool // takes code actions, not only commands
+	configuration bool // answers workspace/configuration
+	watchConfig   bool // registers for configuration changes
+	watchFiles    bool // registers for file events
+	fileEvents    bool // reports its own renames and deletes
+
+	transcript bool // experimental.agent.transcript
+	approvals  bool // experimental.agent.approvals
+}
+
+// readClient reads the params of initialize. Clients are sloppy about shapes:
+// what does not fit counts as not declared.
+func readClient(params map[string]jsontext.Value) client {
+	caps := tree(params["capabilities"])
+	info := tree(params["clientInfo"])
+	c := client{
+		name:    info.text("name"),
+		version: info.text("version"),
+
+		applyEdit:    caps.flag("workspace", "applyEdit"),
+		editMetadata: caps.flag("workspace", "workspaceEdit", "metadataSupport"),
+
+		progress:      caps.flag("window", "workDoneProgress"),
+		showDocument:  caps.flag("window", "showDocument", "support"),
+		content:       caps.has("workspace", "textDocumentContent"),
+		related:       caps.flag("textDocument", "publishDiagnostics", "relatedInformation"),
+		actions:       caps.has("textDocument", "codeAction", "codeActionLiteralSupport"),
+		configuration: caps.flag("workspace", "configuration"),
+		watchConfig:   caps.flag("workspace", "didChangeConfiguration", "dynamicRegistration"),
+		watchFiles:    caps.flag("workspace", "didChangeWatchedFiles", "dynamicRegistration"),
+		fileEvents:    caps.flag("workspace", "fileOperations", "didDelete") || caps.flag("workspace", "fileOperations", "didRename"),
+
+		transcript: caps.flag("experimental", "agent", "transcript"),
+		approvals:  caps.flag("experimental", "agent", "approvals"),
+	}
+	operations := caps.texts("workspace", "workspaceEdit", "resourceOperations")
+	// Resource operations travel in documentChanges, so whoever takes the former
+	// takes the latter, though not all who do say so.
+	c.documentChanges = caps.flag("workspace", "workspaceEdit", "documentChanges") || len(operations) > 0
+	c.create = c.applyEdit && slices.Contains(operations, string(protocol.ResourceOperationKindCreate))
+	var offered []protocol.PositionEncodingKind
+	for _, k := range caps.texts("general", "positionEncodings") {
+		offered = append(offered, protocol.PositionEncodingKind(k))
+	}
+	c.encoding = text.Negotiate(offered)
+	return c
+}
+
+// node is decoded JSON of any shape.
+type node struct{ v any }
+
+func tree(raw jsontext.Value) node {
+	var n node
+	if len(raw) > 0 {
+		_ = json.Unmarshal(raw, &n.v) // what does not decode declares nothing
+	}
+	return n
+}
+
+func (n node) at(path ...string) any {
+	v := n.v
+	for _, name := range path {
+		m, _ := v.(map[string]any)
+		v = m[name]
+	}
+	return v
+}
+
+func (n node) flag(path ...string) bool {
+	v, _ := n.at(path...).(bool)
+	return v
+}
+
+func (n node) has(path ...string) bool {
+	_, ok := n.at(path...).(map[string]any)
+	return ok
+}
+
+func (n node) text(path ...string) string {
+	v, _ := n.at(path...).(string)
+	return strings.Clone(v)
+}
+
+func (n node) texts(path ...string) []string {
+	list, _ := n.at(path...).([]any)
+	var out []string
+	for _, x := range list {
+		if s, ok := x.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// title is the client's name and version.
+func (c client) title() string { return strings.TrimSpace(c.name + " " + c.version) }

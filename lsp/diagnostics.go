@@ -1,0 +1,367 @@
+package lsp
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+)
+
+// findings are what the client shows as diagnostics: by checked root, then by
+// file. A file may stand in the sets of several roots; the client gets their union.
+type findings struct {
+	mu   sync.Mutex // guards what follows, and keeps the notifications in order
+	sets map[string]*findingSet
+	sent map[string]string // the URI under which a file, by key, has diagnostics
+
+	shown atomic.Int64 // how many are in sent
+}
+
+// findingSet is the last check of one root.
+type findingSet struct {
+	workspace string // the workspace folder, as the engine named it
+	files     map[string]*fileFindings
+}
+
+// fileFindings are one file's, by key of its URI.
+type fileFindings struct {
+	path        string // as the client spells its folder
+	diagnostics []protocol.Diagnostic
+	lines       []string // for the model
+}
+
+// Findings implements session.Editor.
+func (s *Server) Findings(root string, r checker.Result) {
+	switch r.Outcome {
+	case checker.Failed:
+		s.log.Warn("unchecked: the checker gave no answer", "root", cmp.Or(r.Root, root), "command", strings.Join(r.Command, " "), "reason", r.Text)
+		return
+	case checker.Skipped:
+		s.log.Info("not checked", "root", cmp.Or(r.Root, root), "reason", r.Text)
+		return
+	}
+	checked := cmp.Or(r.Root, root)
+	set := &findingSet{workspace: root, files: map[string]*fileFindings{}}
+	texts := s.newTexts()
+	for _, f := range r.Findings {
+		where := s.place(f.Path)
+		file := set.files[where.key]
+		if file == nil {
+			file = &fileFindings{path: where.path}
+			set.files[where.key] = file
+		}
+		d := s.diagnostic(f, texts)
+		file.diagnostics = append(file.diagnostics, d)
+		file.lines = append(file.lines, fmt.Sprintf("%s:%d: %s: %s", s.shortPath(where.path), f.Range.Start.Line, f.Severity, oneLine(f.Message, 200)))
+	}
+	s.replaceFindings(checked, set)
+}
+
+// replaceFindings puts a set in the place of a root's last one and tells the
+// client of every file that had or has findings.
+func (s *Server) replaceFindings(checked string, set *findingSet) {
+	s.findings.mu.Lock()
+	defer s.findings.mu.Unlock()
+	if s.findings.sets == nil {
+		s.findings.sets, s.findings.sent = map[string]*findingSet{}, map[string]string{}
+	}
+	changed := map[string]bool{}
+	if old := s.findings.sets[checked]; old != nil {
+		for key := range old.files {
+			changed[key] = true
+		}
+	}
+	for key := range set.files {
+		changed[key] = true
+	}
+	s.findings.sets[checked] = set
+	if len(set.files) == 0 {
+		delete(s.findings.sets, checked)
+	}
+	for _, key := range slices.Sorted(maps.Keys(changed)) {
+		s.publish(key)
+	}
+}
+
+// publish sends what all sets hold of a file; the caller holds findings.mu.
+func (s *Server) publish(key string) {
+	defer func() { s.findings.shown.Store(int64(len(s.findings.sent))) }()
+	var path string
+	list := []protocol.Diagnostic{}
+	for _, root := range slices.Sorted(maps.Keys(s.findings.sets)) {
+		if f := s.findings.sets[root].files[key]; f != nil {
+			path = f.path
+			list = append(list, f.diagnostics...)
+		}
+	}
+	before, had := s.findings.sent[key]
+	if path == "" {
+		if had {
+			s.publishAs(before, nil, list)
+			delete(s.findings.sent, key)
+		}
+		return
+	}
+	name, version := s.spelling(path)
+	if had && before != name {
+		s.publishAs(before, nil, []protocol.Diagnostic{})
+	}
+	s.findings.sent[key] = name
+	s.publishAs(name, version, list)
+}
+
+func (s *Server) publishAs(name string, version *int32, list []protocol.Diagnostic) {
+	p := &protocol.PublishDiagnosticsParams{URI: uri.URI(name), Diagnostics: list}
+	if version != nil {
+		p.Version = protocol.NewOptional(*version)
+	}
+	s.notify(protocol.MethodTextDocumentPublishDiagnostics, p)
+}
+
+// spelling is a file's URI as the client knows it, and its version where open.
+func (s *Server) spelling(path string) (string, *int32) {
+	if x := s.docs.at(path); x != nil {
+		return x.uri, new(x.version)
+	}
+	if f, rel := s.folders.holding(path); f != nil {
+		return f.join(rel), nil
+	}
+	return text.URI(path), nil
+}
+
+// place is where findings about a file are kept: a checker may name it by a path
+// without the symlinks that the client's spelling has.
+type place struct{ key, path string }
+
+func (s *Server) place(path string) place {
+	if x := s.docs.at(path); x != nil {
+		return place{text.Key(text.URI(x.real)), x.path}
+	}
+	p := place{text.Key(text.URI(realPath(path))), path}
+	if f, rel := s.folders.holding(path); f != nil {
+		p.path = f.abs(rel)
+	}
+	return p
+}
+
+// shortPath is a path relative to its folder.
+func (s *Server) shortPath(path string) string {
+	if _, rel := s.folders.holding(path); rel != "" {
+		return rel
+	}
+	return path
+}
+
+// respell tells the client its diagnostics of a file again, after it opened or
+// closed it: it may spell it another way than the server did.
+func (s *Server) respell(x *document) {
+	if x.real == "" {
+		return
+	}
+	key := text.Key(text.URI(x.real))
+	s.findings.mu.Lock()
+	defer s.findings.mu.Unlock()
+	if before, had := s.findings.sent[key]; had && before != x.uri {
+		for _, set := range s.findings.sets {
+			if f := set.files[key]; f != nil {
+				f.path = x.path
+			}
+		}
+		s.publish(key)
+	}
+}
+
+// vanished clears the findings of a file, and of all files below it, that was
+// deleted or renamed.
+func (s *Server) vanished(path string) {
+	real := realPath(path)
+	s.findings.mu.Lock()
+	defer s.findings.mu.Unlock()
+	changed := map[string]bool{}
+	for checked, set := range s.findings.sets {
+		for key, f := range set.files {
+			_, spelled := below(path, f.path)
+			_, resolved := below(real, realPath(f.path))
+			if spelled || resolved {
+				delete(set.files, key)
+				changed[key] = true
+			}
+		}
+		if len(set.files) == 0 {
+			delete(s.findings.sets, checked)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(changed)) {
+		s.publish(key)
+	}
+}
+
+// forget clears the findings of a workspace folder.
+func (s *Server) forget(x *folder) {
+	s.findings.mu.Lock()
+	var roots []string
+	for checked, set := range s.findings.sets {
+		_, inside := below(x.dir, checked)
+		if inside || set.workspace == x.dir {
+			roots = append(roots, checked)
+		}
+	}
+	s.findings.mu.Unlock()
+	for _, checked := range roots {
+		s.replaceFindings(checked, &findingSet{})
+	}
+}
+
+// lines are the findings of a folder for the model, in order.
+func (f *findings) lines(x *folder) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []string
+	for _, set := range f.sets {
+		for _, file := range set.files {
+			if _, ok := below(x.dir, file.path); ok {
+				out = append(out, file.lines...)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// diagnostic is a finding in the client's terms.
+func (s *Server) diagnostic(f checker.Finding, t *texts) protocol.Diagnostic {
+	doc := t.of(f.Path)
+	d := protocol.Diagnostic{
+		Range:    s.findingRange(doc, f.Range, f.Unit),
+		Severity: severity(f.Severity),
+		Source:   protocol.NewOptional(strings.TrimSpace("agent-lsp " + f.Tool)),
+	}
+	if f.Code != "" {
+		d.Code = protocol.String(f.Code)
+	}
+	message := f.Message
+	for _, r := range f.Related {
+		if !s.client.related {
+			message += fmt.Sprintf("\n%s:%d: %s", s.shortPath(r.Path), r.Range.Start.Line, r.Message)
+			continue
+		}
+		name, _ := s.spelling(s.place(r.Path).path)
+		d.RelatedInformation = append(d.RelatedInformation, protocol.DiagnosticRelatedInformation{
+			Location: protocol.Location{URI: uri.URI(name), Range: s.findingRange(t.of(r.Path), r.Range, f.Unit)},
+			Message:  r.Message,
+		})
+	}
+	d.Message = protocol.String(message)
+	return d
+}
+
+func severity(s checker.Severity) protocol.DiagnosticSeverity {
+	switch s {
+	case checker.Warning:
+		return protocol.DiagnosticSeverityWarning
+	case checker.Info:
+		return protocol.DiagnosticSeverityInformation
+	case checker.Hint:
+		return protocol.DiagnosticSeverityHint
+	}
+	return protocol.DiagnosticSeverityError
+}
+
+// findingRange turns a tool's range into the client's, against the file's real
+// text. A finding without an end covers the word that it stands at; one without a
+// column covers the line's content. Of a file that cannot be read, which is nil,
+// the columns stay as the tool counts them.
+func (s *Server) findingRange(doc *text.Doc, r checker.Range, unit checker.ColumnUnit) protocol.Range {
+	e := s.client.encoding
+	if r.Start.Line <= 0 {
+		return protocol.Range{}
+	}
+	if doc == nil {
+		return protocol.Range{Start: asCounted(r.Start), End: asCounted(cmp.Or(r.End, r.Start))}
+	}
+	lineStart, lineEnd, _ := doc.LineSpan(r.Start.Line - 1)
+	content := doc.String()[lineStart:lineEnd]
+	if r.Start.Column <= 0 {
+		indent := len(content) - len(strings.TrimLeft(content, " \t"))
+		return doc.Range(lineStart+indent, lineEnd, e)
+	}
+	start := toolOffset(doc, r.Start, unit)
+	end := toolOffset(doc, r.End, unit)
+	if r.End.Line <= 0 || r.End.Column <= 0 || end < start {
+		end = start + wordLength(doc.String()[start:lineEnd])
+	}
+	return doc.Range(start, end, e)
+}
+
+func asCounted(p checker.Position) protocol.Position {
+	return protocol.Position{Line: uint32(max(p.Line-1, 0)), Character: uint32(max(p.Column-1, 0))}
+}
+
+// toolOffset is the byte that a tool's 1-based position names.
+func toolOffset(doc *text.Doc, p checker.Position, unit checker.ColumnUnit) int {
+	if p.Line <= 0 || p.Column <= 0 {
+		return 0
+	}
+	e := text.UTF8
+	switch unit {
+	case checker.UTF16:
+		e = text.UTF16
+	case checker.Runes:
+		e = text.UTF32
+	}
+	return doc.Offset(protocol.Position{Line: uint32(p.Line - 1), Character: uint32(p.Column - 1)}, e)
+}
+
+// wordLength is the length of the word that a text begins with, else of its first
+// character.
+func wordLength(s string) int {
+	for i, r := range s {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {
+			continue
+		}
+		if i > 0 {
+			return i
+		}
+		_, n := utf8.DecodeRuneInString(s)
+		return n
+	}
+	return len(s)
+}
+
+// texts are the texts of files during one conversion.
+type texts struct {
+	server *Server
+	docs   map[string]*text.Doc
+}
+
+func (s *Server) newTexts() *texts { return &texts{server: s, docs: map[string]*text.Doc{}} }
+
+// of is the file's text that a checker saw: the disk's, for a buffer may be ahead
+// of it; the buffer's where the disk has none. It is nil for a file that is in no
+// workspace folder and not open.
+func (t *texts) of(path string) *text.Doc {
+	if d, ok := t.docs[path]; ok {
+		return d
+	}
+	var d *text.Doc
+	if disk, ok := t.server.read(path); ok {
+		d = text.New(strings.TrimPrefix(disk, byteOrderMark))
+	} else if x := t.server.docs.at(path); x != nil {
+		d = x.doc
+	}
+	t.docs[path] = d
+	return d
+}
+
+// some reports that the client shows diagnostics of the server's.
+func (f *findings) some() bool { return f.shown.Load() > 0 }

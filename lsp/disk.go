@@ -1,0 +1,199 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/tools"
+)
+
+// diskHolds reports that a file of the folder holds a buffer's text.
+func (w *workspace) diskHolds(name, buffer string) bool {
+	disk, err := w.root.ReadFile(filepath.FromSlash(name))
+	return err == nil && holds(disk, buffer)
+}
+
+// reachDisk brings an edit that landed in a buffer to the disk, by one hand. The
+// client or the person gets a moment; after it the server writes the file if
+// nobody else did: only a file that still holds what the buffer held before, and
+// only while the buffer holds the edit. onDisk says that the file held it.
+func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (tools.Applied, error) {
+	l := w.server.config.Limits
+	patience := l.Save
+	if w.server.client.savesEdits {
+		patience = l.Landing
+	}
+	if !onDisk && !w.server.client.savesEdits {
+		patience = 0 // the buffer had changes that are the person's to save
+	}
+	if w.awaitDisk(ctx, e, patience) {
+		return tools.Applied{}, nil
+	}
+	x := w.document(e.Path)
+	if x == nil {
+		return tools.Applied{}, fmt.Errorf("edit of %s: the editor closed the document without saving it", e.Path)
+	}
+	if ctx.Err() != nil || w.server.client.savesEdits || !onDisk || x.doc.String() != e.After {
+		return tools.Applied{Unsaved: true}, nil
+	}
+	err := w.replace(e.Path, e.After, func(disk []byte, exists bool) bool {
+		return exists && holds(disk, e.Before) || e.Create && len(disk) == 0
+	})
+	if err != nil {
+		w.server.log.Warn("an edit stays in the editor's buffer only", "file", w.abs(e.Path), "err", err)
+		return tools.Applied{Unsaved: true}, nil
+	}
+	return tools.Applied{}, nil
+}
+
+// awaitDisk waits until a file holds an edit's text; it looks at least once.
+func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.Duration) bool {
+	watch := w.server.docs.watch(w.abs(e.Path), e.After)
+	defer w.server.docs.unwatch(watch)
+	over := time.Now().Add(patience)
+	for {
+		if w.diskHolds(e.Path, e.After) {
+			return true
+		}
+		if ctx.Err() != nil || !time.Now().Before(over) {
+			return false
+		}
+		wait := time.NewTimer(w.server.config.Limits.Poll)
+		select {
+		case <-watch.wake:
+		case <-wait.C:
+		case <-ctx.Done():
+		}
+		wait.Stop()
+	}
+}
+
+// writeUnder changes the file below a buffer whose client takes no edits: only
+// while the buffer holds nothing unsaved.
+func (w *workspace) writeUnder(e tools.Edit, x *document) error {
+	err := w.replace(e.Path, e.After, func(disk []byte, exists bool) bool { return exists && holds(disk, e.Before) })
+	if errors.Is(err, tools.ErrStale) {
+		return fmt.Errorf("edit of %s: the editor takes no edits from a server and has unsaved changes in this file: save it first", e.Path)
+	}
+	if err != nil {
+		return err
+	}
+	w.server.docs.overtake(x)
+	return nil
+}
+
+// write changes or creates a file that is not open.
+func (w *workspace) write(e tools.Edit) error {
+	if e.Create {
+		target, err := w.resolve(e.Path)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", e.Path, err)
+		}
+		return tools.WriteFile(w.root, tools.Edit{Path: target, Create: true, After: e.After})
+	}
+	return w.replace(e.Path, e.After, func(disk []byte, exists bool) bool { return exists && string(disk) == e.Before })
+}
+
+// replace writes a file whole if the text that it holds now is accepted; else it
+// answers tools.ErrStale and changes nothing. A symlink is written through, a byte
+// order mark stays.
+func (w *workspace) replace(name, after string, accept func(disk []byte, exists bool) bool) error {
+	target, err := w.resolve(name)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	disk, err := w.root.ReadFile(filepath.FromSlash(target))
+	exists := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if !accept(disk, exists) {
+		return fmt.Errorf("%s changed on disk: %w", name, tools.ErrStale)
+	}
+	if strings.HasPrefix(string(disk), byteOrderMark) && !strings.HasPrefix(after, byteOrderMark) {
+		after = byteOrderMark + after
+	}
+	return tools.WriteFile(w.root, tools.Edit{Path: target, Create: !exists, Before: string(disk), After: after})
+}
+
+// resolve is a file's path in the root without symlinks, with slashes.
+func (w *workspace) resolve(name string) (string, error) {
+	rel, ok := below(w.folder.real, realPath(w.abs(name)))
+	if !ok {
+		return "", errors.New("it is a link out of the workspace folder")
+	}
+	return rel, nil
+}
+
+// makeParents makes the directories above a file and answers what takes those
+// away again that it made and that are still empty.
+func (w *workspace) makeParents(name string) (undo func(), err error) {
+	var made []string
+	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+		if _, err := w.root.Stat(dir); err == nil {
+			break
+		}
+		made = append(made, dir)
+	}
+	undo = func() {
+		for _, dir := range made {
+			_ = w.root.Remove(dir) // fails on one that somebody uses by now
+		}
+	}
+	if len(made) == 0 {
+		return undo, nil
+	}
+	if err := w.root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		undo()
+		return nil, err
+	}
+	return undo, nil
+}
+
+// locks serialises by name.
+type locks struct {
+	mu   sync.Mutex // guards held
+	held map[string]*keyLock
+}
+
+type keyLock struct {
+	token chan struct{}
+	users int
+}
+
+// lock waits for a name; the answer releases it.
+func (l *locks) lock(ctx context.Context, name string) (unlock func(), err error) {
+	name = path.Clean(name)
+	l.mu.Lock()
+	if l.held == nil {
+		l.held = map[string]*keyLock{}
+	}
+	k := l.held[name]
+	if k == nil {
+		k = &keyLock{token: make(chan struct{}, 1)}
+		l.held[name] = k
+	}
+	k.users++
+	l.mu.Unlock()
+	leave := func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if k.users--; k.users == 0 {
+			delete(l.held, name)
+		}
+	}
+	select {
+	case k.token <- struct{}{}:
+		return func() { <-k.token; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}

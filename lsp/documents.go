@@ -1,0 +1,249 @@
+package lsp
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/agent-lsp/agent-lsp/lsp/text"
+)
+
+// document is one state of an open buffer. It is immutable: a change makes
+// another one.
+type document struct {
+	uri     string // as the client spelled it in didOpen
+	key     string // text.Key of uri
+	path    string // of the file, as spelled; "" where the scheme is not file
+	real    string // path without symlinks
+	version int32
+	doc     *text.Doc
+	// overtaken says that the server had to write the file below the buffer,
+	// because the client takes no edits: until the client speaks of the buffer
+	// again, the file is the newer of the two.
+	overtaken bool
+	// lost says that a change could not be read: the text is not the client's.
+	lost bool
+}
+
+// documents are the open buffers. Only notifications change them, in the order in
+// which they arrive.
+type documents struct {
+	mu      sync.Mutex           // guards what follows
+	open    map[string]*document // by key
+	byReal  map[string]string    // key by path without symlinks
+	landing map[string][]*landing
+	// shared is a copy of open for readers, nil after a change.
+	shared snapshot
+}
+
+// snapshot is all open buffers at one point of the message stream, by key.
+type snapshot map[string]*document
+
+func newDocuments() *documents {
+	return &documents{open: map[string]*document{}, byReal: map[string]string{}, landing: map[string][]*landing{}}
+}
+
+// snapshot answers the buffers as they are now.
+func (d *documents) snapshot() snapshot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.shared == nil {
+		d.shared = maps.Clone(d.open)
+	}
+	return d.shared
+}
+
+// opened adds a buffer, or replaces one that the client opens twice.
+func (d *documents) opened(uri string, version int32, s string) *document {
+	x := &document{uri: strings.Clone(uri), key: text.Key(uri), version: version, doc: text.New(s)}
+	if p, err := text.Path(uri); err == nil {
+		x.path, x.real = p, realPath(p)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.put(x)
+	d.saw(x, x.doc)
+	return x
+}
+
+// changed applies changes to a buffer, each against the result of the one before.
+func (d *documents) changed(uri string, version int32, changes []text.Change, e text.Encoding) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	old := d.open[text.Key(uri)]
+	if old == nil {
+		return fmt.Errorf("change of %s, which is not open", uri)
+	}
+	x := *old
+	x.version, x.overtaken = version, false
+	for _, c := range changes {
+		x.lost = x.lost && c.Range != nil // the whole text puts it right
+	}
+	if len(d.watchers(old)) > 0 {
+		// A client may merge an edit with what the person typed after it.
+		for i := range changes {
+			x.doc = x.doc.Apply(changes[i:i+1], e)
+			d.saw(old, x.doc)
+		}
+	} else {
+		x.doc = x.doc.Apply(changes, e)
+	}
+	d.put(&x)
+	return nil
+}
+
+// lose marks a buffer whose change could not be read.
+func (d *documents) lose(uri string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if x := d.open[text.Key(uri)]; x != nil {
+		y := *x
+		y.lost = true
+		d.put(&y)
+	}
+}
+
+// closed removes a buffer.
+func (d *documents) closed(uri string) (*document, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	x := d.open[text.Key(uri)]
+	if x == nil {
+		return nil, fmt.Errorf("close of %s, which is not open", uri)
+	}
+	delete(d.open, x.key)
+	if d.byReal[x.real] == x.key {
+		delete(d.byReal, x.real)
+		for _, other := range d.open { // opened through another link, too
+			if other.real == x.real && x.real != "" {
+				d.byReal[x.real] = other.key
+			}
+		}
+	}
+	d.shared = nil
+	d.nudge(x)
+	return x, nil
+}
+
+// saved wakes whoever waits for the buffer's text to reach the disk.
+func (d *documents) saved(uri string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if x := d.open[text.Key(uri)]; x != nil {
+		d.nudge(x)
+	}
+}
+
+// put stores a state; the caller holds mu.
+func (d *documents) put(x *document) {
+	d.open[x.key] = x
+	if x.real != "" {
+		d.byReal[x.real] = x.key
+	}
+	d.shared = nil
+}
+
+// at answers the buffer of the file at an absolute path, also one that the client
+// opened through another symlink.
+func (d *documents) at(path string) *document {
+	key := text.Key(text.URI(path))
+	d.mu.Lock()
+	x := d.open[key]
+	d.mu.Unlock()
+	if x != nil {
+		return x
+	}
+	real := realPath(path)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.open[d.byReal[real]]
+}
+
+// overtake marks that the file below a buffer is newer, if the buffer still is in
+// that state.
+func (d *documents) overtake(x *document) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open[x.key] == x {
+		y := *x
+		y.overtaken = true
+		d.put(&y)
+	}
+}
+
+// landing watches for a text to appear in the buffer of one file.
+type landing struct {
+	real string
+	want string
+	wake chan struct{} // holds one token when something happened
+	// Guarded by documents.mu:
+	landed bool // some state of the buffer was want
+	states int  // how many states were seen since the watch began
+}
+
+// watch begins to look at the buffer of a file, open or not.
+func (d *documents) watch(path, want string) *landing {
+	l := &landing{real: realPath(path), want: want, wake: make(chan struct{}, 1)}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.landing[l.real] = append(d.landing[l.real], l)
+	return l
+}
+
+// unwatch ends a watch.
+func (d *documents) unwatch(l *landing) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	rest := d.landing[l.real]
+	for i := range rest {
+		if rest[i] == l {
+			rest = append(rest[:i:i], rest[i+1:]...)
+			break
+		}
+	}
+	if d.landing[l.real] = rest; len(rest) == 0 {
+		delete(d.landing, l.real)
+	}
+}
+
+// seen answers whether the text appeared and how many states went by.
+func (d *documents) seen(l *landing) (landed bool, states int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return l.landed, l.states
+}
+
+func (d *documents) watchers(x *document) []*landing { return d.landing[x.real] }
+
+// saw tells the watchers of a buffer of a state; the caller holds mu.
+func (d *documents) saw(x *document, state *text.Doc) {
+	for _, l := range d.watchers(x) {
+		l.states++
+		l.landed = l.landed || state.String() == l.want
+	}
+	d.nudge(x)
+}
+
+func (d *documents) nudge(x *document) {
+	for _, l := range d.watchers(x) {
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// realPath is a path without symlinks. Of a path that does not exist yet the
+// existing part is resolved.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	dir, base := filepath.Split(filepath.Clean(path))
+	if base == "" || dir == path {
+		return path
+	}
+	return filepath.Join(realPath(filepath.Clean(dir)), base)
+}

@@ -1,0 +1,249 @@
+package lsp
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/store"
+	"github.com/agent-lsp/agent-lsp/tools"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+	"go.lsp.dev/protocol"
+)
+
+// The notifications of a client that declares experimental.agent.transcript.
+const (
+	methodTranscript = "agent/transcript"
+	methodDelta      = "agent/delta"
+)
+
+// transcriptParams are those of agent/transcript: one event, as it was stored.
+type transcriptParams struct {
+	Session uuid.UUID      `json:"session"`
+	Index   uint64         `json:"index"`
+	At      time.Time      `json:"at"`
+	Event   jsontext.Value `json:"event"`
+}
+
+// deltaParams are those of agent/delta: text that streams and is not stored.
+type deltaParams struct {
+	Session uuid.UUID `json:"session"`
+	Turn    uint64    `json:"turn"`
+	Text    string    `json:"text"`
+}
+
+// Workspace implements session.Editor.
+func (s *Server) Workspace(root string) (tools.Workspace, error) {
+	x := s.folders.named(root)
+	if x == nil {
+		return nil, fmt.Errorf("%s is not a workspace folder of this editor", root)
+	}
+	w, err := x.workspace(s)
+	if err != nil {
+		return nil, err // a nil *workspace must not become an interface
+	}
+	return w, nil
+}
+
+// Event implements session.Editor.
+func (s *Server) Event(id uuid.UUID, root string, e store.Event, p event.Payload) {
+	s.roots.learn(id, root)
+	if s.client.transcript {
+		s.notify(methodTranscript, transcriptParams{Session: id, Index: e.Index, At: e.At, Event: e.Payload.Data})
+	} else {
+		s.tell(p)
+	}
+	s.follow(id, p)
+	if p.Kind() == event.KindDone {
+		s.refresh(id)
+	}
+}
+
+// Delta implements session.Editor.
+func (s *Server) Delta(id uuid.UUID, turn uint64, text string) {
+	if s.client.transcript {
+		s.notify(methodDelta, deltaParams{Session: id, Turn: turn, Text: text})
+	}
+}
+
+// tell writes what a person without a transcript view should know to the log; a
+// failure is shown.
+func (s *Server) tell(p event.Payload) {
+	level, line := slog.LevelInfo, ""
+	switch p := p.(type) {
+	case *event.User:
+		line = "you: " + p.Text
+		if p.Cancel {
+			line = "you cancelled the turn"
+		}
+	case *event.Message:
+		if p.Text != nil {
+			line = strings.TrimSpace(*p.Text)
+		}
+	case *event.Call:
+		line = callTitle(p)
+	case *event.Result:
+		if p.State != event.Completed {
+			level, line = slog.LevelWarn, string(p.State)+": "+p.Text
+		}
+	case *event.Check:
+		line = checkTitle(p)
+		if p.Text != "" {
+			line += "\n" + p.Text
+		}
+		if p.Outcome == "failed" {
+			level = slog.LevelWarn
+		}
+	case *event.Done:
+		line = "done: " + p.Outcome
+	case *event.Note:
+		line = p.Text
+	case *event.Error:
+		s.notify(protocol.MethodWindowShowMessage, &protocol.ShowMessageParams{
+			Type: protocol.MessageTypeError, Message: "agent: " + p.Source + ": " + p.Message,
+		})
+	}
+	if line != "" {
+		s.logLine(level, line)
+	}
+}
+
+// callTitle names a call in a few words.
+func callTitle(c *event.Call) string {
+	title := c.Name
+	if a := c.Call; a != nil {
+		switch {
+		case a.Read != nil:
+			title = "Read " + a.Read.Path
+		case a.Write != nil:
+			title = "Write " + a.Write.Path
+		case a.Patch != nil:
+			title = "Patch " + a.Patch.Path
+		case a.Exec != nil:
+			title = "Run " + strings.Join(a.Exec.Argv, " ")
+		case a.Git != nil:
+			title = "git " + strings.Join(a.Git.Argv, " ")
+		case a.Browse != nil:
+			title = "Browse " + a.Browse.URL
+		}
+	}
+	return oneLine(title, 120)
+}
+
+// checkTitle names a check's outcome in a few words.
+func checkTitle(c *event.Check) string {
+	command := strings.Join(c.Command, " ")
+	if command == "" {
+		command = "the checker"
+	}
+	switch c.Outcome {
+	case "found":
+		if n := len(c.Findings); n != 1 {
+			return fmt.Sprintf("%s found %d problems", command, n)
+		}
+		return command + " found 1 problem"
+	case "clean":
+		return command + " found nothing"
+	case "skipped":
+		return "not checked"
+	}
+	return "unchecked: " + command + " failed"
+}
+
+// Unsaved implements session.Editor.
+func (s *Server) Unsaved(root string) map[string]string {
+	out := map[string]string{}
+	x := s.folders.named(root)
+	for _, d := range s.docs.snapshot() {
+		if d.path == "" || d.overtaken {
+			continue
+		}
+		f, rel := s.folders.holding(d.path)
+		if f == nil {
+			continue
+		}
+		if x != nil && f != x {
+			continue
+		}
+		if x == nil {
+			if _, ok := below(realPath(root), d.real); !ok {
+				continue
+			}
+		}
+		w, err := f.workspace(s)
+		if err == nil && !w.diskHolds(rel, d.doc.String()) {
+			out[w.abs(rel)] = d.doc.String()
+		}
+	}
+	return out
+}
+
+// State implements session.Editor.
+func (s *Server) State(root string) string {
+	x := s.folders.named(root)
+	if x == nil {
+		return ""
+	}
+	unsaved := s.Unsaved(root)
+	var open []string
+	for _, d := range s.docs.snapshot() {
+		if d.path == "" {
+			continue
+		}
+		if f, rel := s.folders.holding(d.path); f == x {
+			if _, ok := unsaved[x.abs(rel)]; ok {
+				rel += " (unsaved changes)"
+			}
+			open = append(open, rel)
+		}
+	}
+	slices.Sort(open)
+	var b strings.Builder
+	writeList(&b, "Open in the editor:", open)
+	writeList(&b, "Problems known now:", s.findings.lines(x))
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// maxState bounds each list of State.
+const maxState = 50
+
+func writeList(b *strings.Builder, title string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	b.WriteString(title + "\n")
+	for i, item := range items {
+		if i == maxState {
+			fmt.Fprintf(b, "- and %d more\n", len(items)-i)
+			break
+		}
+		b.WriteString("- " + item + "\n")
+	}
+}
+
+// sessionRoots remembers which folder a session belongs to.
+type sessionRoots struct {
+	mu    sync.Mutex // guards roots
+	roots map[uuid.UUID]string
+}
+
+func (r *sessionRoots) learn(id uuid.UUID, root string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.roots == nil {
+		r.roots = map[uuid.UUID]string{}
+	}
+	r.roots[id] = root
+}
+
+func (r *sessionRoots) of(id uuid.UUID) (string, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	root, ok := r.roots[id]
+	return root, ok
+}

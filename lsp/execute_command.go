@@ -1,0 +1,140 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/lsp/wire"
+	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+)
+
+// command runs one of the commands of workspace/executeCommand on its argument
+// and answers its result.
+type command func(s *Server, ctx context.Context, a *arguments) (any, error)
+
+// commands are all commands by name. Each is in the file of its family.
+var commands = map[string]command{
+	"agent.prompt":          (*Server).prompt,
+	"agent.cancel":          (*Server).cancel,
+	"agent.fix":             (*Server).fix,
+	"agent.session.new":     (*Server).sessionNew,
+	"agent.session.list":    (*Server).sessionList,
+	"agent.session.resume":  (*Server).sessionResume,
+	"agent.session.close":   (*Server).sessionClose,
+	"agent.session.delete":  (*Server).sessionDelete,
+	"agent.transcript":      (*Server).transcript,
+	"agent.transcript.open": (*Server).transcriptOpen,
+	"agent.undo":            (*Server).undo,
+	"agent.profiles":        (*Server).profiles,
+	"agent.profile.select":  (*Server).profileSelect,
+	"agent.check":           (*Server).check,
+	"agent.status":          (*Server).status,
+}
+
+// commandNames are sorted.
+func commandNames() []string { return slices.Sorted(maps.Keys(commands)) }
+
+// empty is the result of a command that has nothing to say.
+type empty struct{}
+
+// executeCommand handles workspace/executeCommand.
+func (s *Server) executeCommand(ctx context.Context, params jsontext.Value) (any, error) {
+	var p struct {
+		Command   string           `json:"command"`
+		Arguments []jsontext.Value `json:"arguments"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, wire.InvalidParams("workspace/executeCommand: %v", err)
+	}
+	run, ok := commands[p.Command]
+	if !ok {
+		return nil, wire.InvalidParams("command: there is no %q, only %s", p.Command, strings.Join(commandNames(), ", "))
+	}
+	result, err := run(s, ctx, readArguments(p.Arguments))
+	if err != nil {
+		return nil, commandError(p.Command, err)
+	}
+	raw, err := json.Marshal(result, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("encode the result of %s: %w", p.Command, err)
+	}
+	return jsontext.Value(raw), nil
+}
+
+// commandError gives an error the form that a client gets.
+func commandError(name string, err error) error {
+	var bad *session.ArgumentError
+	if errors.As(err, &bad) {
+		return wire.InvalidParams("%s: %v", name, bad)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// root is the folder that a member names; nil when it is absent.
+func (s *Server) rootArgument(a *arguments) *folder {
+	name, ok := a.optionalText("root")
+	if !ok {
+		return nil
+	}
+	x := s.folders.named(name)
+	if x == nil {
+		a.fail("root", "%q is not a workspace folder of this editor: it has %s", name, s.folders.describe())
+	}
+	return x
+}
+
+// defaultRoot is the folder for a command that names none.
+func (s *Server) defaultRoot() (*folder, error) {
+	if all := s.folders.all(); len(all) > 0 {
+		return all[0], nil
+	}
+	return nil, &session.ArgumentError{Member: "root", Text: "the editor has no workspace folder open: open one"}
+}
+
+func (f *folders) describe() string {
+	var dirs []string
+	for _, x := range f.all() {
+		dirs = append(dirs, x.dir)
+	}
+	if len(dirs) == 0 {
+		return "none"
+	}
+	return strings.Join(dirs, ", ")
+}
+
+// own answers nil if a session may be used from here: it belongs to one of the
+// client's folders, or to none that is known, which is for the engine to judge.
+func (s *Server) own(ctx context.Context, engine Engine, id uuid.UUID) error {
+	root, ok := s.roots.of(id)
+	if !ok {
+		l, err := engine.List(ctx)
+		if err != nil {
+			return err
+		}
+		for _, info := range l.Sessions {
+			s.roots.learn(info.ID, info.Root)
+		}
+		if root, ok = s.roots.of(id); !ok {
+			return nil
+		}
+	}
+	if root != "" && s.folders.named(root) == nil {
+		return &session.ArgumentError{Member: "session", Text: fmt.Sprintf("%s belongs to %s, which is not a workspace folder of this editor", id, root)}
+	}
+	return nil
+}
+
+// on reads a command's argument and gets the engine for it.
+func (s *Server) on(ctx context.Context, a *arguments) (Engine, error) {
+	if err := a.done(); err != nil {
+		return nil, err
+	}
+	return s.agent(ctx)
+}

@@ -1,0 +1,220 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/google/uuid"
+	"go.lsp.dev/protocol"
+)
+
+// turns are the turns whose progress the client sees.
+type turns struct {
+	mu      sync.Mutex // guards what follows
+	running map[string]*turn
+	ended   map[uuid.UUID]uint64 // the last turn of a session that ended
+}
+
+// turn is the progress of one turn. Its token belongs to the client from the
+// answer to window/workDoneProgress/create on; until then what happens is only
+// remembered, and an answer that refuses leaves nothing to tell.
+type turn struct {
+	session uuid.UUID
+	number  uint64
+	token   string
+
+	mu      sync.Mutex // guards what follows, and keeps the notifications in order
+	state   tokenState
+	title   string
+	message string
+	over    bool
+}
+
+type tokenState int
+
+const (
+	asked tokenState = iota // create is not answered yet
+	live                    // begin was sent
+	gone                    // end was sent, or create was refused
+)
+
+func token(session uuid.UUID, turn uint64) string {
+	return fmt.Sprintf("agent/%s/%d", session, turn)
+}
+
+// follow turns an event into progress of its turn.
+func (s *Server) follow(session uuid.UUID, p event.Payload) {
+	if !s.client.progress {
+		return
+	}
+	switch p := p.(type) {
+	case *event.User:
+		if !p.Cancel {
+			s.turn(session, p.Turn, p.Text)
+		}
+	case *event.Done:
+		s.turns.mu.Lock()
+		t := s.turns.running[token(session, p.Turn)]
+		delete(s.turns.running, token(session, p.Turn))
+		if s.turns.ended == nil {
+			s.turns.ended = map[uuid.UUID]uint64{}
+		}
+		s.turns.ended[session] = max(s.turns.ended[session], p.Turn)
+		s.turns.mu.Unlock()
+		if t != nil {
+			t.end(s, p.Outcome)
+		}
+	default:
+		if number, doing := doing(p); doing != "" {
+			if t := s.turn(session, number, ""); t != nil {
+				t.report(s, doing)
+			}
+		}
+	}
+}
+
+// doing is what the agent is at, in few words; "" when an event does not say.
+func doing(p event.Payload) (turn uint64, words string) {
+	switch p := p.(type) {
+	case *event.Ask:
+		if p.Round > 1 {
+			return p.Turn, fmt.Sprintf("thinking (round %d)", p.Round)
+		}
+		return p.Turn, "thinking"
+	case *event.Call:
+		return p.Turn, callTitle(p)
+	case *event.Approval:
+		if p.State == "asked" {
+			return p.Turn, "waiting for you: " + p.Title
+		}
+	case *event.Check:
+		return p.Turn, checkTitle(p)
+	}
+	return 0, ""
+}
+
+// turn answers the progress of a turn, beginning it if need be; nil when the turn
+// is over. Turns of a session are numbered from 1 and end in order.
+func (s *Server) turn(session uuid.UUID, number uint64, title string) *turn {
+	s.turns.mu.Lock()
+	defer s.turns.mu.Unlock()
+	name := token(session, number)
+	if t := s.turns.running[name]; t != nil {
+		return t
+	}
+	if number <= s.turns.ended[session] {
+		return nil
+	}
+	if title == "" {
+		title = "Agent"
+	}
+	t := &turn{session: session, number: number, token: name, title: oneLine(title, 80)}
+	if s.turns.running == nil {
+		s.turns.running = map[string]*turn{}
+	}
+	s.turns.running[name] = t
+	s.spawn("create progress", func() {
+		ctx, stop := context.WithTimeout(s.ctx, s.config.Limits.Call)
+		defer stop()
+		err := s.call(ctx, protocol.MethodWindowWorkDoneProgressCreate,
+			&protocol.WorkDoneProgressCreateParams{Token: protocol.String(t.token)}, nil)
+		t.created(s, err == nil)
+	})
+	return t
+}
+
+// created takes the answer to the token's creation. After a refusal the token is
+// never used.
+func (t *turn) created(s *Server, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !ok {
+		t.state = gone
+		return
+	}
+	t.state = live
+	begin := &protocol.WorkDoneProgressBegin{Kind: "begin", Title: t.title, Cancellable: new(true)}
+	if t.message != "" {
+		begin.Message = new(t.message)
+	}
+	s.progress(t.token, begin)
+	if t.over {
+		t.finish(s)
+	}
+}
+
+// report says what the agent is doing.
+func (t *turn) report(s *Server, message string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if message == "" || t.over {
+		return
+	}
+	t.message = oneLine(message, 120)
+	if t.state == live {
+		s.progress(t.token, &protocol.WorkDoneProgressReport{Kind: "report", Message: new(t.message)})
+	}
+}
+
+// end says how the turn ended.
+func (t *turn) end(s *Server, outcome string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over {
+		return
+	}
+	t.over, t.message = true, outcome
+	if t.state == live {
+		t.finish(s)
+	}
+}
+
+// finish sends the end; the caller holds mu.
+func (t *turn) finish(s *Server) {
+	t.state = gone
+	s.progress(t.token, &protocol.WorkDoneProgressEnd{Kind: "end", Message: new(t.message)})
+}
+
+func (s *Server) progress(token string, value any) {
+	raw, err := protocol.Marshal(value)
+	if err != nil {
+		s.config.Log.Error("progress was not sent", "err", err)
+		return
+	}
+	s.notify(protocol.MethodProgress, &protocol.ProgressParams{Token: protocol.String(token), Value: raw})
+}
+
+// workDoneProgressCancel handles window/workDoneProgress/cancel: the person
+// stopped a turn in the editor's progress display.
+func (s *Server) workDoneProgressCancel(name string) {
+	s.turns.mu.Lock()
+	t := s.turns.running[name]
+	s.turns.mu.Unlock()
+	if t == nil {
+		return // it ended meanwhile
+	}
+	s.spawn("cancel turn", func() {
+		ctx, stop := context.WithTimeout(s.ctx, s.config.Limits.Call)
+		defer stop()
+		engine, err := s.agent(ctx)
+		if err == nil {
+			_, err = engine.Cancel(ctx, &t.session, &t.number)
+		}
+		if err != nil {
+			s.log.Warn("the turn was not cancelled", "session", t.session, "turn", t.number, "err", err)
+		}
+	})
+}
+
+// oneLine is a text on one line of at most max characters; what is left out is
+// shown as an ellipsis.
+func oneLine(text string, max int) string {
+	r := []rune(strings.Join(strings.Fields(text), " "))
+	if len(r) > max {
+		return string(r[:max-1]) + "…"
+	}
+	return string(r)
+}

@@ -1,0 +1,86 @@
+package lsp
+
+import (
+	"context"
+	"io"
+
+	"github.com/agent-lsp/agent-lsp/lsp/wire"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+)
+
+// Serve serves the client at the other end of in and out, both of which it
+// closes, until it exits, hangs up or dies, or until ctx ends. The answer is the
+// process's exit code: 0 after a shutdown, else 1. When Serve returns, the
+// server's own goroutines have ended; the engine is its maker's to close. It may
+// be called once.
+func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) int {
+	code, _ := wire.Serve(ctx, in, out, wire.Config{
+		Server:        methods{s: s},
+		Requests:      s.requests(),
+		Notifications: s.notifications(),
+		Connect:       func(c *wire.Client) { s.peer = connection{c} },
+		Snapshot:      func() any { return s.docs.snapshot() },
+		Log:           s.config.Log,
+		ClientPID:     s.config.Process,
+		CallTimeout:   s.config.Limits.Call,
+	})
+	s.stop()
+	s.jobs.Wait()
+	for _, f := range s.folders.all() {
+		f.close()
+	}
+	s.shown.clear()
+	return code
+}
+
+func (s *Server) requests() map[string]wire.Handler {
+	return map[string]wire.Handler{
+		protocol.MethodInitialize:                   s.initialize,
+		protocol.MethodWorkspaceExecuteCommand:      s.executeCommand,
+		protocol.MethodTextDocumentCodeAction:       s.codeAction,
+		protocol.MethodWorkspaceTextDocumentContent: s.textDocumentContent,
+	}
+}
+
+func (s *Server) notifications() map[string]wire.Notified {
+	return map[string]wire.Notified{
+		protocol.MethodInitialized:                        s.initialized,
+		protocol.MethodTextDocumentDidOpen:                s.didOpen,
+		protocol.MethodTextDocumentDidChange:              s.didChange,
+		protocol.MethodTextDocumentDidSave:                s.didSave,
+		protocol.MethodTextDocumentDidClose:               s.didClose,
+		protocol.MethodWorkspaceDidChangeConfiguration:    s.didChangeConfiguration,
+		protocol.MethodWorkspaceDidChangeWorkspaceFolders: s.didChangeWorkspaceFolders,
+		protocol.MethodWorkspaceDidDeleteFiles:            s.didDeleteFiles,
+		protocol.MethodWorkspaceDidRenameFiles:            s.didRenameFiles,
+		protocol.MethodWorkspaceDidChangeWatchedFiles:     s.didChangeWatchedFiles,
+		protocol.MethodWindowWorkDoneProgressCancel: func(_ context.Context, params jsontext.Value) error {
+			s.workDoneProgressCancel(tree(params).text("token"))
+			return nil
+		},
+	}
+}
+
+// methods are the standard methods that the server takes as the library decodes
+// them; all others answer that they are not there.
+type methods struct {
+	protocol.UnimplementedServer
+	s *Server
+}
+
+// Shutdown implements protocol.Server. What runs is suspended after the exit.
+func (methods) Shutdown(context.Context) error { return nil }
+
+// connection is the client on the wire.
+type connection struct{ *wire.Client }
+
+// Call implements peer.
+func (c connection) Call(ctx context.Context, method string, params, result any) error {
+	raw, err := wire.Call[jsonrpc2.RawMessage](ctx, c.Client, method, params)
+	if err != nil || result == nil {
+		return err
+	}
+	return protocol.Unmarshal(raw, result)
+}

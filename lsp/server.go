@@ -1,0 +1,179 @@
+// Package lsp is the language server: it speaks to one client over one
+// connection, owns the client's open documents and workspace folders, and hands
+// prompts to the session engine. It is the one package that knows the protocol;
+// it holds no logic of the agent, runs no program, and opens no store.
+//
+// Notifications are handled in the order in which they arrive, before anything
+// that follows them is read; requests see the documents as they were at their
+// place in that order and then run on their own. See initialize.go for what is
+// negotiated, apply.go for how an edit reaches a document, and execute_command.go
+// for the commands.
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+
+	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Config is what a server is made of.
+type Config struct {
+	// Engine makes the engine that the commands run on. It is called once, after
+	// Initialize, on its own goroutine: requests that need the engine wait for it,
+	// the answer to initialize does not. Its error is what those requests answer.
+	// Whoever made the engine closes it, after Serve returned.
+	Engine func(session.Editor) (Engine, error)
+	// Initialize gets what the client said of itself, before Engine is called. It
+	// may be nil. What it answers as warnings is logged to the client.
+	Initialize func(Initialization) (warnings []string)
+	// Configure gets the client's settings for this server, the JSON of its
+	// section agentLsp, whenever they are read or change. It may be nil. Calls do
+	// not overlap.
+	Configure func(settings jsontext.Value) (warnings []string)
+	// Section is the name of the client's settings; "agentLsp" when empty.
+	Section string
+	// Version is the program's.
+	Version string
+	// Versions are further parts of the program for agent.status, by name.
+	Versions map[string]string
+	// Log gets everything that is worth a line; what is Info or more goes to the
+	// client's log, too. Nil discards.
+	Log *slog.Logger
+	// Limits bound what the server waits for.
+	Limits Limits
+	// Process is the client's process id from the command line, 0 for none; one
+	// in initialize is watched, too.
+	Process int
+}
+
+// Initialization is the part of initialize that concerns configuration.
+type Initialization struct {
+	// Options are the raw initializationOptions, nil when there are none.
+	Options jsontext.Value
+	// Folders are the absolute paths of the workspace folders.
+	Folders []string
+	// Client is the editor's name and version, for the log.
+	Client string
+}
+
+// peer is the connection to the client.
+type peer interface {
+	Notify(ctx context.Context, method string, params any) error
+	// Call ends with its context, and tells the client then.
+	Call(ctx context.Context, method string, params, result any) error
+}
+
+// Server serves one client. Make it with New, run it with Serve, once.
+type Server struct {
+	config Config
+	log    *slog.Logger // also to the client
+	peer   peer         // set by Serve before the first message
+	ctx    context.Context
+	stop   context.CancelFunc
+	jobs   sync.WaitGroup // goroutines of the server
+
+	client   client // set by initialize, before anything reads it
+	early    early
+	docs     *documents
+	folders  folders
+	edits    locks
+	findings findings
+	turns    turns
+	shown    shown
+	roots    sessionRoots
+
+	configuring sync.Mutex    // one call of Config.Configure at a time
+	started     chan struct{} // closed when engine and failed are set
+	engine      Engine
+	failed      error
+}
+
+var _ session.Editor = (*Server)(nil)
+
+// New makes a server that has no connection yet.
+func New(c Config) *Server {
+	c.Limits = c.Limits.withDefaults()
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Section == "" {
+		c.Section = "agentLsp"
+	}
+	s := &Server{config: c, docs: newDocuments(), started: make(chan struct{})}
+	s.log = slog.New(&clientLog{next: c.Log.Handler(), server: s})
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// Log writes to Config.Log and to the client's log. It may be used before Serve.
+func (s *Server) Log() *slog.Logger { return s.log }
+
+// start makes the engine.
+func (s *Server) start(init Initialization) {
+	s.spawn("start engine", func() {
+		defer close(s.started)
+		if s.config.Initialize != nil {
+			s.warn(s.config.Initialize(init))
+		}
+		s.failed = errors.New("the engine did not start")
+		if s.config.Engine == nil {
+			return
+		}
+		engine, err := s.config.Engine(s)
+		if err != nil {
+			s.failed = fmt.Errorf("start the engine: %w", err)
+			s.log.Error("the engine did not start", "err", err)
+			return
+		}
+		s.engine, s.failed = engine, nil
+	})
+}
+
+// agent answers the engine, waiting for its start.
+func (s *Server) agent(ctx context.Context) (Engine, error) {
+	select {
+	case <-s.started:
+		return s.engine, s.failed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// spawn runs a job that ends with the server. A panic of it is logged.
+func (s *Server) spawn(name string, job func()) {
+	s.jobs.Add(1)
+	go func() {
+		defer s.jobs.Done()
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.Error("job panicked", "job", name, "panic", p, "stack", string(debug.Stack()))
+			}
+		}()
+		job()
+	}()
+}
+
+// notify tells the client something; a connection that is gone needs no telling.
+func (s *Server) notify(method string, params any) {
+	if err := s.peer.Notify(s.ctx, method, params); err != nil && s.ctx.Err() == nil {
+		s.config.Log.Warn("notification was not sent", "method", method, "err", err)
+	}
+}
+
+// call asks the client something. The context must have an end.
+func (s *Server) call(ctx context.Context, method string, params, result any) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(s.ctx, stop)()
+	err := s.peer.Call(ctx, method, params, result)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}

@@ -1,0 +1,47 @@
+package lsp
+
+import (
+	"context"
+	"maps"
+	"runtime"
+
+	"github.com/agent-lsp/agent-lsp/session"
+)
+
+// status describes server, client and engine: {}. It holds no secret and no text
+// of a document.
+func (s *Server) status(ctx context.Context, a *arguments) (any, error) {
+	if err := a.done(); err != nil {
+		return nil, err
+	}
+	versions := map[string]string{"agent-lsp": s.config.Version, "go": runtime.Version(), "os": runtime.GOOS + "/" + runtime.GOARCH}
+	maps.Copy(versions, s.config.Versions)
+	out := struct {
+		Versions         map[string]string `json:"versions"`
+		Client           string            `json:"client"`
+		PositionEncoding string            `json:"positionEncoding"`
+		Roots            []string          `json:"roots"`
+		OpenDocuments    int               `json:"openDocuments"`
+		Engine           string            `json:"engine"` // "starting", "ready", or why there is none
+		session.Status   `json:",inline"`
+	}{
+		Versions: versions, Client: s.client.title(), PositionEncoding: s.client.encoding.String(), Roots: []string{},
+		OpenDocuments: len(s.docs.snapshot()), Engine: "starting",
+	}
+	for _, f := range s.folders.all() {
+		out.Roots = append(out.Roots, f.dir)
+	}
+	select {
+	case <-s.started:
+		out.Engine = "ready"
+		if s.failed != nil {
+			out.Engine = s.failed.Error()
+		}
+	default: // a status bar must not wait
+	}
+	if out.Engine == "ready" {
+		out.Status = s.engine.Status()
+		out.Sessions = s.visible(out.Sessions)
+	}
+	return out, nil
+}

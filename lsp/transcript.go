@@ -1,0 +1,209 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/agent-lsp/agent-lsp/lsp/wire"
+	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+)
+
+// scheme is that of the documents which the server makes up.
+const scheme = "agent"
+
+// transcript answers a session's events: {session, after?}.
+func (s *Server) transcript(ctx context.Context, a *arguments) (any, error) {
+	after := a.index("after")
+	engine, id, err := s.onSession(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	entries, head, err := engine.Transcript(ctx, id, after)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Events []session.Entry `json:"events"`
+		Head   uint64          `json:"head"`
+	}{append([]session.Entry{}, entries...), head}, nil
+}
+
+// transcriptOpen shows a session's transcript as Markdown: {session?}. Without a
+// session the most recent one of the client's folders is shown.
+func (s *Server) transcriptOpen(ctx context.Context, a *arguments) (any, error) {
+	id := a.session("session", false)
+	engine, err := s.on(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if id == nil {
+		if id, err = s.latest(ctx, engine); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.own(ctx, engine, *id); err != nil {
+		return nil, err
+	}
+	if !s.client.showDocument {
+		return nil, fmt.Errorf("the editor shows no documents for a server (window.showDocument): read %s instead", transcriptURI(*id))
+	}
+	name := transcriptURI(*id)
+	if !s.client.content {
+		if name, err = s.writeTranscript(ctx, engine, *id); err != nil {
+			return nil, err
+		}
+	}
+	var shown struct {
+		Success bool `json:"success"`
+	}
+	ctx, stop := context.WithTimeout(ctx, s.config.Limits.Call)
+	defer stop()
+	params := &protocol.ShowDocumentParams{URI: uri.URI(name), TakeFocus: new(true)}
+	if err := s.call(ctx, protocol.MethodWindowShowDocument, params, &shown); err != nil {
+		return nil, fmt.Errorf("show %s: %w", name, err)
+	}
+	if !shown.Success {
+		return nil, fmt.Errorf("the editor did not show %s", name)
+	}
+	return struct {
+		URI string `json:"uri"`
+	}{name}, nil
+}
+
+// latest is the session of the client's folders that changed last.
+func (s *Server) latest(ctx context.Context, engine Engine) (*uuid.UUID, error) {
+	l, err := engine.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var last *session.Info
+	for _, i := range s.visible(l.Sessions) {
+		s.roots.learn(i.ID, i.Root)
+		if last == nil || !i.UpdatedAt.Before(last.UpdatedAt) {
+			last = &i
+		}
+	}
+	if last == nil {
+		return nil, &session.ArgumentError{Member: "session", Text: "there is no session yet"}
+	}
+	return &last.ID, nil
+}
+
+func transcriptURI(id uuid.UUID) string { return scheme + "://session/" + id.String() + ".md" }
+
+// textDocumentContent handles workspace/textDocumentContent.
+func (s *Server) textDocumentContent(ctx context.Context, params jsontext.Value) (any, error) {
+	p, err := wire.Decode[struct {
+		URI string `json:"uri"`
+	}](params)
+	if err != nil {
+		return nil, err
+	}
+	// The key has one spelling of the scheme and of what is escaped.
+	name, ok := strings.CutPrefix(text.Key(p.URI), scheme+"://session/")
+	name, md := strings.CutSuffix(name, ".md")
+	id, err := uuid.Parse(name)
+	if !ok || !md || err != nil {
+		return nil, wire.InvalidParams("uri: %q is no document of this server: its are %s://session/<id>.md", p.URI, scheme)
+	}
+	engine, err := s.agent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.own(ctx, engine, id); err != nil {
+		return nil, commandError("uri", err)
+	}
+	s.shown.add(id, p.URI)
+	out, err := s.markdown(ctx, engine, id)
+	if err != nil {
+		return nil, commandError("uri", err)
+	}
+	return struct {
+		Text string `json:"text"`
+	}{out}, nil
+}
+
+func (s *Server) markdown(ctx context.Context, engine Engine, id uuid.UUID) (string, error) {
+	entries, _, err := engine.Transcript(ctx, id, nil)
+	if err != nil {
+		return "", err
+	}
+	return Markdown(id, entries), nil
+}
+
+// shown are the transcripts that the client has, and where copies for clients
+// without textDocumentContent are.
+type shown struct {
+	mu   sync.Mutex // guards what follows
+	uris map[uuid.UUID]string
+	dir  string // made on first use, removed at the end
+}
+
+func (x *shown) add(id uuid.UUID, name string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.uris == nil {
+		x.uris = map[uuid.UUID]string{}
+	}
+	x.uris[id] = strings.Clone(name)
+}
+
+// refresh asks a client that has a session's transcript to read it again.
+func (s *Server) refresh(id uuid.UUID) {
+	s.shown.mu.Lock()
+	name, ok := s.shown.uris[id]
+	s.shown.mu.Unlock()
+	if !ok || !s.client.content {
+		return
+	}
+	s.spawn("refresh transcript", func() {
+		ctx, stop := context.WithTimeout(s.ctx, s.config.Limits.Call)
+		defer stop()
+		params := &protocol.TextDocumentContentRefreshParams{URI: uri.URI(name)}
+		if err := s.call(ctx, protocol.MethodWorkspaceTextDocumentContentRefresh, params, nil); err != nil && s.ctx.Err() == nil {
+			s.config.Log.Debug("transcript was not refreshed", "uri", name, "err", err)
+		}
+	})
+}
+
+// writeTranscript makes a file of a transcript for a client that cannot show the
+// server's own documents, and answers its URI.
+func (s *Server) writeTranscript(ctx context.Context, engine Engine, id uuid.UUID) (string, error) {
+	out, err := s.markdown(ctx, engine, id)
+	if err != nil {
+		return "", err
+	}
+	s.shown.mu.Lock()
+	defer s.shown.mu.Unlock()
+	if s.shown.dir == "" {
+		dir, err := os.MkdirTemp("", "agent-lsp-")
+		if err != nil {
+			return "", fmt.Errorf("write transcript: %w", err)
+		}
+		s.shown.dir = dir
+	}
+	name := filepath.Join(s.shown.dir, id.String()+".md")
+	if err := os.WriteFile(name, []byte(out), 0o600); err != nil {
+		return "", fmt.Errorf("write transcript: %w", err)
+	}
+	return text.URI(name), nil
+}
+
+// clear removes the copies.
+func (x *shown) clear() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.dir != "" {
+		_ = os.RemoveAll(x.dir) // the system clears what is left
+		x.dir = ""
+	}
+}

@@ -1,0 +1,100 @@
+package lsp
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/agent-lsp/agent-lsp/tools"
+)
+
+// workspace is one workspace folder as the tools see it: the client's open
+// buffers over the disk.
+type workspace struct {
+	server *Server
+	folder *folder
+	root   *os.Root
+}
+
+var _ tools.Workspace = (*workspace)(nil)
+
+// Dir implements tools.Workspace.
+func (w *workspace) Dir() string { return w.folder.dir }
+
+// Root implements tools.Workspace.
+func (w *workspace) Root() *os.Root { return w.root }
+
+// Buffer implements tools.Workspace.
+func (w *workspace) Buffer(path string) (tools.Document, bool) {
+	x := w.document(path)
+	if x == nil {
+		return tools.Document{}, false
+	}
+	disk, err := w.root.ReadFile(filepath.FromSlash(path))
+	return tools.Document{
+		Text:    x.doc.String(),
+		Version: x.version,
+		Saved:   err == nil && holds(disk, x.doc.String()),
+	}, true
+}
+
+// document is the open buffer that overlays a file of the folder.
+func (w *workspace) document(path string) *document {
+	x := w.server.docs.at(w.abs(path))
+	if x == nil || x.overtaken {
+		return nil
+	}
+	return x
+}
+
+// abs is the path of a file of the folder, as the client spells the folder.
+func (w *workspace) abs(path string) string { return w.folder.abs(path) }
+
+func (x *folder) abs(path string) string {
+	return filepath.Join(x.dir, filepath.FromSlash(path))
+}
+
+// uri is the name of a file of the folder for the client: its own spelling where
+// it has the file open, else below its spelling of the folder.
+func (w *workspace) uri(path string) string {
+	if x := w.server.docs.at(w.abs(path)); x != nil {
+		return x.uri
+	}
+	return w.folder.join(path)
+}
+
+func (x *folder) join(path string) string {
+	return strings.TrimSuffix(x.uri, "/") + strings.TrimPrefix(text.URI("/"+path), "file://")
+}
+
+// byteOrderMark begins some files; editors take it out of a buffer and put it
+// back when they save.
+const byteOrderMark = "\uFEFF"
+
+// holds reports that a file holds a buffer's text, as editors save it.
+func holds(disk []byte, buffer string) bool {
+	s := string(disk)
+	if s == buffer {
+		return true
+	}
+	if rest, ok := strings.CutPrefix(s, byteOrderMark); ok && rest == buffer {
+		return true
+	}
+	// Neovim shows an empty file as a buffer with one empty line.
+	return s == "" && buffer == "\n"
+}
+
+// read answers the text on disk of a file that is in a workspace folder.
+func (s *Server) read(path string) (string, bool) {
+	f, rel := s.folders.holding(path)
+	if f == nil {
+		return "", false
+	}
+	w, err := f.workspace(s)
+	if err != nil {
+		return "", false
+	}
+	disk, err := w.root.ReadFile(filepath.FromSlash(rel))
+	return string(disk), err == nil
+}
