@@ -1,0 +1,228 @@
+package abi
+
+// fields reads an object whose members are named in order; each is called with
+// the index of the one that is next.
+func (r *Reader) fields(names []string, each func(index int)) (seen uint) {
+	r.Enter('{')
+	for r.More('}') {
+		name := r.Name()
+		index := 0
+		for index < len(names) && names[index] != string(name) {
+			index++
+		}
+		if index == len(names) {
+			r.Unknown("member", name)
+			return seen
+		}
+		r.Once(&seen, index)
+		each(index)
+	}
+	r.Whole(seen, len(names))
+	return seen
+}
+
+// demand is the error for a struct without the union that it must hold.
+func (r *Reader) demand(seen uint, index int, name string) {
+	if seen>>index&1 == 0 {
+		r.Fail("no member \"" + name + "\"")
+	}
+}
+
+var (
+	configNames   = []string{"model", "prelude"}
+	actionNames   = []string{"id", "op"}
+	turnNames     = []string{"id", "prompt"}
+	cancelNames   = []string{"turn"}
+	doneNames     = []string{"turn", "outcome"}
+	askNames      = []string{"model", "prelude", "messages"}
+	readNames     = []string{"path"}
+	writeNames    = []string{"path", "text"}
+	patchNames    = []string{"path", "diff"}
+	execNames     = []string{"argv", "cwd"}
+	gitNames      = []string{"argv"}
+	browseNames   = []string{"url", "body"}
+	answerNames   = []string{"id", "reply"}
+	replyNames    = []string{"text", "calls"}
+	dispatchNames = []string{"id", "call"}
+	outputNames   = []string{"id", "text", "failed"}
+)
+
+func (r *Reader) config() (c Config) {
+	r.fields(configNames, func(i int) {
+		if i == 0 {
+			c.Model = r.Option()
+		} else {
+			c.Prelude = r.Option()
+		}
+	})
+	return c
+}
+
+func (r *Reader) action(d *Decoder) (a Action) {
+	seen := r.fields(actionNames, func(i int) {
+		if i == 0 {
+			a.ID = r.Uint()
+		} else {
+			a.Op = r.op(d)
+		}
+	})
+	r.demand(seen, 1, "op")
+	return a
+}
+
+func (r *Reader) turn() (t Turn) {
+	r.fields(turnNames, func(i int) {
+		if i == 0 {
+			t.ID = r.Uint()
+		} else {
+			t.Prompt = r.Text()
+		}
+	})
+	return t
+}
+
+func (r *Reader) cancel() (c Cancel) {
+	r.fields(cancelNames, func(int) { c.Turn = r.Uint() })
+	return c
+}
+
+func (r *Reader) end() (d Done) {
+	seen := r.fields(doneNames, func(i int) {
+		if i == 0 {
+			d.Turn = r.Uint()
+		} else {
+			d.Outcome = r.outcome()
+		}
+	})
+	r.demand(seen, 1, "outcome")
+	return d
+}
+
+func (r *Reader) ask(d *Decoder) (a Ask) {
+	r.fields(askNames, func(i int) {
+		switch i {
+		case 0:
+			a.Model = r.Option()
+		case 1:
+			a.Prelude = r.Option()
+		default:
+			a.Messages = d.conversation(r)
+		}
+	})
+	return a
+}
+
+func (r *Reader) read() (v Read) {
+	r.fields(readNames, func(int) { v.Path = r.Text() })
+	return v
+}
+
+func (r *Reader) write() (v Write) {
+	r.fields(writeNames, func(i int) {
+		if i == 0 {
+			v.Path = r.Text()
+		} else {
+			v.Text = r.Text()
+		}
+	})
+	return v
+}
+
+func (r *Reader) patch() (v Patch) {
+	r.fields(patchNames, func(i int) {
+		if i == 0 {
+			v.Path = r.Text()
+		} else {
+			v.Diff = r.Text()
+		}
+	})
+	return v
+}
+
+func (r *Reader) exec() (v Exec) {
+	r.fields(execNames, func(i int) {
+		if i == 0 {
+			v.Argv = elements(r, r.Text)
+		} else {
+			v.Cwd = r.Option()
+		}
+	})
+	return v
+}
+
+func (r *Reader) git() (v Git) {
+	r.fields(gitNames, func(int) { v.Argv = elements(r, r.Text) })
+	return v
+}
+
+func (r *Reader) browse() (v Browse) {
+	r.fields(browseNames, func(i int) {
+		if i == 0 {
+			v.URL = r.Text()
+		} else {
+			v.Body = r.Option()
+		}
+	})
+	return v
+}
+
+func (r *Reader) answer() (a Answer) {
+	r.fields(answerNames, func(i int) {
+		if i == 0 {
+			a.ID = r.Uint()
+		} else {
+			a.Reply = r.reply()
+		}
+	})
+	return a
+}
+
+func (r *Reader) reply() (v Reply) {
+	r.fields(replyNames, func(i int) {
+		if i == 0 {
+			v.Text = r.Option()
+		} else {
+			v.Calls = elements(r, r.call)
+		}
+	})
+	return v
+}
+
+func (r *Reader) output() (o Output) {
+	r.fields(outputNames, func(i int) {
+		switch i {
+		case 0:
+			o.ID = r.Uint()
+		case 1:
+			o.Text = r.Text()
+		default:
+			o.Failed = r.Bool()
+		}
+	})
+	return o
+}
+
+func (r *Reader) agent() (a Agent) {
+	r.fields(replyNames, func(i int) {
+		if i == 0 {
+			a.Text = r.Option()
+		} else {
+			a.Calls = elements(r, r.dispatch)
+		}
+	})
+	return a
+}
+
+func (r *Reader) dispatch() (d Dispatch) {
+	seen := r.fields(dispatchNames, func(i int) {
+		if i == 0 {
+			d.ID = r.Uint()
+		} else {
+			d.Call = r.call()
+		}
+	})
+	r.demand(seen, 1, "call")
+	return d
+}
+
+func (r *Reader) tool() Tool { return Tool(r.output()) }
