@@ -25,6 +25,7 @@ type Folder struct {
 	notes    []Message // told when the next turn starts
 	answered uint64    // the highest ask whose reply reached the core
 
+	open      int              // calls without a result
 	numbering bool             // the last message takes the calls that follow
 	numbered  int              // how many calls of the last message have an event
 	byEvent   map[uint64]place // by the index of the call's event
@@ -46,6 +47,8 @@ func (f *Folder) Add(e store.Event, p event.Payload) error {
 		return f.user(e.Index, p)
 	case *event.Message:
 		f.message(e.Index, p)
+	case *event.Ask:
+		f.ask(p)
 	case *event.Call:
 		f.call(e.Index, p)
 	case *event.Approval:
@@ -137,14 +140,35 @@ func (f *Folder) message(index uint64, m *event.Message) {
 	if m.Text != nil {
 		out.Text = *m.Text
 	}
-	if m.Reasoning != nil {
+	if m.Reasoning != nil && *m.Reasoning != "" {
 		out.Reasoning = new(*m.Reasoning)
 	}
 	for _, c := range m.Calls {
 		out.Calls = append(out.Calls, Call{ProviderID: c.ID, Name: c.Name, Arguments: c.Arguments, State: Running})
 	}
 	f.messages = append(f.messages, out)
+	f.open += len(out.Calls)
 	f.numbering, f.numbered = true, 0
+}
+
+// ask settles what is still open of other turns: the core answered those calls as
+// cancelled, and a result that comes after the model was asked again would change
+// what it has read already.
+func (f *Folder) ask(a *event.Ask) {
+	for i := range f.messages {
+		if f.open == 0 {
+			return
+		}
+		if f.messages[i].Turn == a.Turn {
+			continue
+		}
+		for k := range f.messages[i].Calls {
+			if at := (place{i, k}); f.isOpen(at) {
+				f.change(at, func(c *Call) { c.State = Cancelled })
+				f.open--
+			}
+		}
+	}
 }
 
 // call gives the next call of the last message the core's id.
@@ -166,7 +190,7 @@ func (f *Folder) call(index uint64, c *event.Call) {
 
 func (f *Folder) approval(a *event.Approval) {
 	at, ok := f.byCall[a.ID]
-	if !ok || f.state(at) != Running && f.state(at) != Awaiting {
+	if !ok || !f.isOpen(at) {
 		return
 	}
 	state := Running
@@ -182,15 +206,19 @@ func (f *Folder) result(r *event.Result) {
 	if !ok && r.ID != 0 {
 		at, ok = f.byCall[r.ID]
 	}
-	if !ok || f.state(at) != Running && f.state(at) != Awaiting {
+	if !ok || !f.isOpen(at) {
 		return
 	}
 	f.change(at, func(call *Call) {
 		call.State, call.Result = ended(r.State), new(r.Text)
 	})
+	f.open--
 }
 
-func (f *Folder) state(at place) CallState { return f.messages[at.message].Calls[at.call].State }
+func (f *Folder) isOpen(at place) bool {
+	state := f.messages[at.message].Calls[at.call].State
+	return state == Running || state == Awaiting
+}
 
 // change edits a copy of the message's calls: histories that were answered
 // before share the old ones.

@@ -1,0 +1,308 @@
+// Package historytest makes random transcripts together with the conversation
+// that the core would hold, for tests of whatever folds or projects them.
+package historytest
+
+import (
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/history"
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/store"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Talk is a transcript, whose events have the indices of their places, and its
+// model calls.
+type Talk struct {
+	Payloads []event.Payload
+	Asks     []Ask
+}
+
+// Ask is one model call: what was in the transcript by then, and what the core
+// said.
+type Ask struct {
+	Events    int // how many events the transcript had
+	Turn      uint64
+	Compacted bool // a summary was made since the ask before
+	Core      []abi.Message
+}
+
+// Events answers the first n events as a store would.
+func (t Talk) Events(n int) ([]store.Event, error) {
+	out := make([]store.Event, n)
+	for i, p := range t.Payloads[:n] {
+		data, err := event.Encode(p)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = store.Event{Index: uint64(i), Payload: store.Payload{ContentType: "application/json", Data: data}}
+	}
+	return out, nil
+}
+
+// Random makes a talk of some turns with parallel calls in any order of results,
+// refusals, rejections, cancels, interrupts, failed model calls, queued prompts,
+// notes, late and doubled results, activations and compactions. Equal sources of
+// randomness give equal talks.
+func Random(r *rand.Rand, turns int) Talk {
+	m := &maker{Rand: r}
+	for len(m.queue) > 0 || turns > 0 {
+		if len(m.queue) == 0 {
+			m.prompt()
+			turns--
+		}
+		m.turn()
+	}
+	return m.talk
+}
+
+// maker plays engine and core.
+type maker struct {
+	*rand.Rand
+	talk      Talk
+	folder    history.Folder
+	core      []abi.Message
+	queue     []waiting
+	turns     uint64 // the highest turn
+	action    uint64 // the highest id
+	compacted bool
+}
+
+type waiting struct {
+	turn uint64
+	text string
+}
+
+// open is a call that waits for its result.
+type open struct{ id, event uint64 }
+
+func (m *maker) record(p event.Payload) uint64 {
+	index := uint64(len(m.talk.Payloads))
+	m.talk.Payloads = append(m.talk.Payloads, p)
+	if err := m.folder.Add(store.Event{Index: index}, p); err != nil {
+		panic(err) // the maker writes only what can be folded
+	}
+	return index
+}
+
+func (m *maker) chance(percent int) bool { return m.IntN(100) < percent }
+
+func (m *maker) id() uint64 {
+	m.action++
+	return m.action
+}
+
+// prompt accepts a turn.
+func (m *maker) prompt() {
+	m.turns++
+	u := &event.User{Turn: m.turns, Text: m.text()}
+	if m.chance(20) {
+		u.Context = []event.Context{{Path: "a.go", First: 1, Last: 2, Text: m.text()}}
+	}
+	m.record(u)
+	m.queue = append(m.queue, waiting{m.turns, history.Prompt(u.Text, u.Context)})
+}
+
+// turn plays the next turn to its end.
+func (m *maker) turn() {
+	next := m.queue[0]
+	m.queue = m.queue[1:]
+	m.core = append(m.core, abi.Message{User: &next.text})
+	if m.chance(15) {
+		m.compact(next.turn)
+	}
+	for m.round(next.turn) {
+	}
+}
+
+// compact sums up what was said before a turn.
+func (m *maker) compact(turn uint64) {
+	if id, ok := m.folder.History().Before(turn); ok {
+		m.record(&event.Summary{Text: "summary " + m.text() + ".", CoveredUpTo: id})
+		m.compacted = true
+	}
+}
+
+// round asks the model once and says whether the turn goes on.
+func (m *maker) round(turn uint64) bool {
+	if m.chance(5) {
+		m.compact(turn)
+	}
+	ask := m.id()
+	for attempt := 1; ; attempt++ {
+		m.record(&event.Ask{Turn: turn, ID: ask, Attempt: attempt})
+		m.talk.Asks = append(m.talk.Asks, Ask{
+			Events: len(m.talk.Payloads), Turn: turn, Compacted: m.compacted, Core: append([]abi.Message(nil), m.core...),
+		})
+		m.compacted = false
+		if attempt > 2 || !m.chance(10) {
+			break
+		}
+		m.refused(turn, ask)
+	}
+	m.aside(turn)
+	switch n := m.IntN(100); {
+	case n < 6: // the model failed for good
+		m.record(&event.Error{Turn: turn, Source: "network", Message: "cut"})
+		m.record(&event.User{Turn: turn, Cancel: true})
+		m.finish(turn, "cancelled")
+		return false
+	case n < 12: // nothing at all
+		m.record(&event.Message{Turn: turn, Ask: ask, Reasoning: new("hm")})
+		m.finish(turn, "complete")
+		return false
+	case n < 35:
+		text := m.text()
+		m.record(&event.Message{Turn: turn, Ask: ask, Text: &text})
+		m.core = append(m.core, abi.Message{Agent: &abi.Agent{Text: &text}})
+		m.finish(turn, "complete")
+		return false
+	}
+	return m.calls(turn, ask)
+}
+
+// refused is an answer that never reaches the core.
+func (m *maker) refused(turn, ask uint64) {
+	msg := &event.Message{Turn: turn, Ask: ask, Refused: true}
+	for i := range 1 + m.IntN(2) {
+		msg.Calls = append(msg.Calls, model.FunctionCall{ID: m.providerID(i), Name: "nosuch", Arguments: pick(m, badArguments)})
+	}
+	m.record(msg)
+	for _, c := range msg.Calls {
+		index := m.record(&event.Call{Turn: turn, ProviderID: c.ID, Name: c.Name, Arguments: c.Arguments})
+		m.record(&event.Result{Turn: turn, Call: index, State: event.Failed, Text: m.text()})
+	}
+}
+
+// calls is an answer with calls and their results; it says whether the turn goes
+// on.
+func (m *maker) calls(turn, ask uint64) bool {
+	msg := &event.Message{Turn: turn, Ask: ask}
+	if m.chance(50) {
+		msg.Text = new(m.text())
+	}
+	if m.chance(30) {
+		msg.Reasoning = new(m.text())
+	}
+	agent := &abi.Agent{Text: msg.Text}
+	for i := range 1 + m.IntN(4) {
+		msg.Calls = append(msg.Calls, model.FunctionCall{ID: m.providerID(i), Name: pick(m, names), Arguments: pick(m, goodArguments)})
+		agent.Calls = append(agent.Calls, abi.Dispatch{ID: m.id(), Call: abi.Call{Read: &abi.Read{Path: "a"}}})
+	}
+	anchor := m.record(msg)
+	m.core = append(m.core, abi.Message{Agent: agent})
+	var waits []open
+	for i, d := range agent.Calls {
+		c := msg.Calls[i]
+		index := m.record(&event.Call{Turn: turn, ID: d.ID, ProviderID: c.ID, Name: c.Name, Arguments: c.Arguments, Dispatched: true})
+		waits = append(waits, open{d.ID, index})
+	}
+	m.Shuffle(len(waits), func(i, k int) { waits[i], waits[k] = waits[k], waits[i] })
+	for len(waits) > 0 {
+		m.aside(turn)
+		if m.chance(4) {
+			m.cancel(turn, waits)
+			return false
+		}
+		m.answer(turn, waits[0])
+		waits = waits[1:]
+	}
+	if m.chance(10) {
+		m.record(&event.Activation{Anchor: anchor, Defs: []jsontext.Value{
+			jsontext.Value(`{"type":"function","function":{"name":"tool_` + strconv.FormatUint(anchor, 10) + `"}}`),
+		}})
+	}
+	return true
+}
+
+// answer resolves a call, sometimes after asking the person.
+func (m *maker) answer(turn uint64, w open) {
+	if m.chance(10) {
+		m.record(&event.Approval{Turn: turn, ID: w.id, State: "asked"})
+		m.record(&event.Approval{Turn: turn, ID: w.id, State: "answered", Decision: "deny"})
+	}
+	state, text := pick(m, states), m.text()
+	m.record(&event.Result{Turn: turn, ID: w.id, Call: w.event, State: state, Text: text})
+	m.core = append(m.core, abi.Message{Tool: &abi.Tool{ID: w.id, Text: text, Failed: state != event.Completed}})
+	if m.chance(5) {
+		m.record(&event.Result{Turn: turn, ID: w.id, Call: w.event, State: event.Completed, Text: "doubled"})
+	}
+}
+
+// cancel ends a turn whose calls run. Some calls stop before the turn is done,
+// some after, and some never say so.
+func (m *maker) cancel(turn uint64, waits []open) {
+	m.record(&event.User{Turn: turn, Cancel: true})
+	after := m.IntN(len(waits) + 1)
+	stop := func(waits []open) {
+		for _, w := range waits {
+			if m.chance(80) {
+				m.record(&event.Result{Turn: turn, ID: w.id, Call: w.event, State: event.Cancelled, Text: "stopped"})
+			}
+		}
+	}
+	stop(waits[:after])
+	for _, w := range waits {
+		m.core = append(m.core, abi.Message{Tool: &abi.Tool{ID: w.id, Text: "cancelled", Failed: true}})
+	}
+	m.finish(turn, "cancelled")
+	stop(waits[after:])
+}
+
+func (m *maker) finish(turn uint64, outcome string) {
+	m.record(&event.Done{Turn: turn, ID: m.id(), Outcome: outcome})
+	if m.chance(20) {
+		m.record(&event.Note{Turn: turn, Text: m.text(), Model: m.chance(50)})
+	}
+}
+
+// aside is what happens beside the turn.
+func (m *maker) aside(turn uint64) {
+	switch n := m.IntN(100); {
+	case n < 6:
+		m.prompt()
+	case n < 9 && len(m.queue) > 0:
+		last := len(m.queue) - 1
+		m.record(&event.User{Turn: m.queue[last].turn, Cancel: true})
+		m.record(&event.Done{Turn: m.queue[last].turn, ID: m.id(), Outcome: "cancelled"})
+		m.queue = m.queue[:last]
+	case n < 12:
+		m.record(&event.Note{Turn: turn, Text: m.text(), Model: true})
+	case n < 15:
+		m.record(&event.Check{Turn: turn, Root: ".", Outcome: "clean"})
+	case n < 18:
+		m.record(&event.Unknown{Name: "later", Raw: jsontext.Value(`{"kind":"later"}`)})
+	}
+}
+
+// providerID is sometimes one that was used before, or none.
+func (m *maker) providerID(i int) string {
+	switch m.IntN(10) {
+	case 0:
+		return ""
+	case 1:
+		return "call_" + strconv.Itoa(i)
+	default:
+		return "tc_" + strconv.FormatUint(m.action, 10) + "_" + strconv.Itoa(len(m.talk.Payloads)) + "_" + strconv.Itoa(i)
+	}
+}
+
+func (m *maker) text() string { return pick(m, texts) }
+
+func pick[T any](m *maker, from []T) T { return from[m.IntN(len(from))] }
+
+var (
+	names  = []string{"read", "write", "exec", "activate_tools"}
+	states = []event.State{
+		event.Completed, event.Completed, event.Completed, event.Failed, event.Rejected, event.Cancelled, event.Interrupted,
+	}
+	texts = []string{
+		"", " ", "\n", "ok", "größe 漢 🦊", "line one\r\nline two\n", `a "quoted" \ word`, "<&>\u2028", "\x00\x1b[31m",
+		"a longer text that a small limit cuts, with é and 👩‍👩‍👧 in it, more than once: é 👩‍👩‍👧",
+	}
+	goodArguments = []string{``, `{}`, `{"path":"a.go"}`, " {\"b\": [1, 2.50], \"a\":\"\\u00e9\"}\n"}
+	badArguments  = []string{`{"p": "a`, `p": 1}`, `null`, `"x"`, `[1]`, `NaN`, `{"a":1,"a":2}`, `{"a":"\ud83d"}`}
+)
