@@ -107,33 +107,42 @@ type Raw struct {
 // Collect makes the listing of what is stored, in the contract's order, with
 // undecodable records by raw id. It decodes on all processors.
 func Collect(raw []Raw) Listing {
-	sessions := make([]Session, len(raw))
-	failures := make([]error, len(raw))
+	decoded := make([]struct {
+		Session
+		err error
+	}, len(raw))
 	var wg sync.WaitGroup
-	share := max(256, len(raw)/runtime.GOMAXPROCS(0)+1)
+	share := max(256, len(raw)/(4*runtime.GOMAXPROCS(0))+1)
 	for from := 0; from < len(raw); from += share {
 		wg.Go(func() {
 			for i := from; i < min(from+share, len(raw)); i++ {
-				sessions[i], failures[i] = DecodeRecord(raw[i].ID, raw[i].Record)
+				decoded[i].Session, decoded[i].err = DecodeRecord(raw[i].ID, raw[i].Record)
 			}
 		})
 	}
 	wg.Wait()
-	return sorted(raw, sessions, failures)
-}
 
-func sorted(raw []Raw, sessions []Session, failures []error) Listing {
+	// Records are large: their places are sorted, and each is moved once.
 	var l Listing
-	for i, err := range failures {
-		if err != nil {
-			l.Undecodable = append(l.Undecodable, Undecodable{ID: raw[i].ID, Error: err.Error()})
-		} else {
-			l.Sessions = append(l.Sessions, sessions[i])
-		}
+	type place struct {
+		created int64
+		at      int
 	}
-	slices.SortFunc(l.Sessions, func(a, b Session) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), bytes.Compare(a.ID[:], b.ID[:]))
+	order := make([]place, 0, len(raw))
+	for i := range decoded {
+		if err := decoded[i].err; err != nil {
+			l.Undecodable = append(l.Undecodable, Undecodable{ID: raw[i].ID, Error: err.Error()})
+			continue
+		}
+		order = append(order, place{decoded[i].CreatedAt.UnixMicro(), i})
+	}
+	slices.SortFunc(order, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.created, b.created), bytes.Compare(decoded[a.at].ID[:], decoded[b.at].ID[:]))
 	})
+	l.Sessions = make([]Session, len(order))
+	for i, p := range order {
+		l.Sessions[i] = decoded[p.at].Session
+	}
 	slices.SortFunc(l.Undecodable, func(a, b Undecodable) int { return cmp.Compare(a.ID, b.ID) })
 	return l
 }
