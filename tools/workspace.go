@@ -23,6 +23,7 @@ type Document struct {
 type Edit struct {
 	Path   string // relative to the root, slash separated, clean
 	Create bool   // nothing exists at Path yet
+	Delete bool   // nothing is to exist at Path afterwards; After is empty
 	Before string // the text that After was computed from: the buffer's, else the file's bytes
 	After  string
 	// Open and Version are of the buffer that Before was taken from.
@@ -55,6 +56,12 @@ type Workspace interface {
 	// the buffer or in the file. On any error nothing is recorded as written:
 	// ErrStale when the text was another, else what was seen.
 	Apply(ctx context.Context, e Edit) (Applied, error)
+}
+
+// Batcher is what a Workspace implements that can perform several edits as one
+// step of the editor's undo list: all of them or none.
+type Batcher interface {
+	ApplyAll(ctx context.Context, edits []Edit) error
 }
 
 // State is how a call ended; the values are those of the transcript's results.

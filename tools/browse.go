@@ -1,0 +1,229 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	htmltomarkdown "github.com/JohannesKaufmann/html-to-markdown/v2"
+	"github.com/agent-lsp/agent-lsp/core/abi"
+	"golang.org/x/net/html/charset"
+)
+
+// maxHops bounds how many redirects are followed.
+const maxHops = 5
+
+// errPrivate says that an address may not be dialled.
+var errPrivate = errors.New("the address is a private one, which is not allowed")
+
+func (e *Executor) browse(ctx context.Context, op *abi.Browse) Outcome {
+	if err := checkURL(op.URL); err != nil {
+		return failf("not fetched: %s", err)
+	}
+	ctx, stop := context.WithTimeout(ctx, e.cfg.Browse.Timeout)
+	defer stop()
+	method, body := http.MethodGet, io.Reader(nil)
+	if op.Body != nil {
+		method, body = http.MethodPost, strings.NewReader(*op.Body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, op.URL, body)
+	if err != nil {
+		return failf("not fetched: %s", err)
+	}
+	req.Header.Set("User-Agent", "agent-lsp")
+	req.Header.Set("Accept", "text/html, text/markdown, text/plain, application/json;q=0.9, */*;q=0.5")
+	if op.Body != nil {
+		req.Header.Set("Content-Type", bodyType(*op.Body))
+	}
+	client := e.client()
+	defer client.CloseIdleConnections()
+	resp, err := client.Do(req)
+	if err != nil {
+		return e.browseFailed(ctx, op.URL, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, e.cfg.Browse.MaxBytes+1))
+	if err != nil {
+		return e.browseFailed(ctx, op.URL, err)
+	}
+	cut := int64(len(data)) > e.cfg.Browse.MaxBytes
+	if cut {
+		data = data[:e.cfg.Browse.MaxBytes]
+	}
+	return e.page(resp, data, cut)
+}
+
+// client makes a client that checks each address at the moment of dialling it:
+// names that resolve inside, or differently the second time, and redirects all
+// come by there. No proxy is used, since a proxy would dial unchecked.
+func (e *Executor) client() *http.Client {
+	dialer := &net.Dialer{Timeout: e.cfg.Browse.Timeout, Control: func(_, address string, _ syscall.RawConn) error {
+		return e.mayDial(address)
+	}}
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
+			MaxResponseHeaderBytes: 256 << 10,
+		},
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if len(via) > maxHops {
+				return fmt.Errorf("more than %d redirects", maxHops)
+			}
+			if len(via) > 0 && via[0].Method == http.MethodPost && req.Method == http.MethodPost && req.URL.Host != via[0].URL.Host {
+				return errors.New("a redirect to another host would send it the body")
+			}
+			return checkURL(req.URL.String())
+		},
+	}
+}
+
+// mayDial refuses addresses inside unless configuration allows them.
+func (e *Executor) mayDial(address string) error {
+	if e.cfg.Browse.AllowPrivate {
+		return nil
+	}
+	ap, err := netip.ParseAddrPort(address)
+	if err != nil || !isPublic(ap.Addr()) {
+		return errPrivate
+	}
+	return nil
+}
+
+// notPublic are ranges that lead to the machine itself, its neighbours, or
+// nowhere; those that carry an IPv4 address inside are judged by it.
+var notPublic = prefixes(
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+	"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+	"::/128", "::1/128", "::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
+)
+
+func prefixes(list ...string) []netip.Prefix {
+	out := make([]netip.Prefix, len(list))
+	for i, s := range list {
+		out[i] = netip.MustParsePrefix(s)
+	}
+	return out
+}
+
+var (
+	nat64     = netip.MustParsePrefix("64:ff9b::/96")
+	sixToFour = netip.MustParsePrefix("2002::/16")
+)
+
+func isPublic(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	if !a.IsValid() {
+		return false
+	}
+	if a.Is6() {
+		b := a.As16()
+		if nat64.Contains(a) {
+			return isPublic(netip.AddrFrom4([4]byte(b[12:16])))
+		}
+		if sixToFour.Contains(a) {
+			return isPublic(netip.AddrFrom4([4]byte(b[2:6])))
+		}
+	}
+	for _, p := range notPublic {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkURL refuses what is not a plain web address.
+func checkURL(raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return fmt.Errorf("%q is no URL", clip(raw))
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("only http and https URLs can be fetched, not %q", clip(raw))
+	case u.Hostname() == "":
+		return fmt.Errorf("the URL %q names no host", clip(raw))
+	case u.User != nil:
+		return errors.New("a URL with a user name or password in it is not fetched")
+	}
+	return nil
+}
+
+func bodyType(body string) string {
+	if s := strings.TrimSpace(body); strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
+		return "application/json"
+	}
+	return "application/x-www-form-urlencoded"
+}
+
+// browseFailed says why nothing was fetched, without numbers that differ from
+// run to run.
+func (e *Executor) browseFailed(ctx context.Context, raw string, err error) Outcome {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return cancelled()
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return failf("%s was not fetched within %gs", clip(raw), e.cfg.Browse.Timeout.Seconds())
+	}
+	if errors.Is(err, errPrivate) {
+		return failf("%s was not fetched: %s", clip(raw), errPrivate)
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return failf("%s was not fetched: the host %s cannot be found", clip(raw), dns.Name)
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		err = fmt.Errorf("no connection: %w", op.Err)
+	} else if ue, ok := errors.AsType[*url.Error](err); ok {
+		err = ue.Err
+	}
+	return failf("%s was not fetched: %s", clip(raw), err)
+}
+
+// page makes a response readable.
+func (e *Executor) page(resp *http.Response, data []byte, cut bool) Outcome {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind == "" {
+		kind, _, _ = mime.ParseMediaType(http.DetectContentType(data))
+	}
+	head := fmt.Sprintf("%s %d", resp.Request.URL, resp.StatusCode)
+	if cut {
+		head += fmt.Sprintf(" [only the first %d bytes were read]", e.cfg.Browse.MaxBytes)
+	}
+	out := Outcome{State: Completed}
+	if resp.StatusCode >= 400 {
+		out.State = Failed
+	}
+	if !isText(kind) {
+		out.Text = fmt.Sprintf("%s\n[%s, %d bytes: not shown]", head, kind, len(data))
+		return out
+	}
+	text := string(data)
+	if r, err := charset.NewReader(strings.NewReader(text), resp.Header.Get("Content-Type")); err == nil && !utf8.ValidString(text) {
+		if decoded, err := io.ReadAll(r); err == nil {
+			text = string(decoded)
+		}
+	}
+	if kind == "text/html" || kind == "application/xhtml+xml" {
+		if md, err := htmltomarkdown.ConvertString(text); err == nil {
+			text = md
+		}
+	}
+	out.Text = head + "\n" + headTail(plainText([]byte(text)), e.cfg.Browse.Output)
+	return out
+}
+
+func isText(kind string) bool {
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") ||
+		kind == "application/json" || kind == "application/xml" || kind == "application/javascript" || kind == "application/yaml" ||
+		kind == "application/x-www-form-urlencoded"
+}

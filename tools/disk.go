@@ -1,0 +1,253 @@
+package tools
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"syscall"
+)
+
+// Disk is a Workspace without an editor: its files are the whole truth.
+type Disk struct {
+	dir  string
+	root *os.Root
+}
+
+var _ Workspace = (*Disk)(nil)
+
+// NewDisk opens the directory dir, which may be reached through symbolic links,
+// as a workspace. The caller closes it.
+func NewDisk(dir string) (*Disk, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace: %w", err)
+	}
+	root, err := os.OpenRoot(abs)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace: %w", err)
+	}
+	return &Disk{dir: abs, root: root}, nil
+}
+
+// Close releases the directory.
+func (d *Disk) Close() error { return d.root.Close() }
+
+// Dir answers the absolute path that the workspace was opened with.
+func (d *Disk) Dir() string { return d.dir }
+
+// Root answers the open directory, which the workspace closes.
+func (d *Disk) Root() *os.Root { return d.root }
+
+// Buffer answers that nothing is open.
+func (d *Disk) Buffer(string) (Document, bool) { return Document{}, false }
+
+// Apply performs an edit by WriteFile.
+func (d *Disk) Apply(ctx context.Context, e Edit) (Applied, error) {
+	if err := ctx.Err(); err != nil {
+		return Applied{}, err
+	}
+	if e.Open {
+		return Applied{}, fmt.Errorf("write %s: there are no open documents here", e.Path)
+	}
+	return Applied{}, WriteFile(d.root, e)
+}
+
+// WriteFile makes the file at e.Path hold e.After, but only if it holds exactly
+// e.Before now, or, for e.Create, if nothing is there: otherwise it answers
+// ErrStale and changes nothing. Parent directories of a new file are created. The
+// new text is there whole or not at all, never in part, under the file's own mode
+// (and owner, where the system lets it); no temporary file stays behind. A path
+// whose last element is a symbolic link is refused: resolve it first. Open and
+// Version are not looked at.
+func WriteFile(root *os.Root, e Edit) error {
+	name := filepath.FromSlash(e.Path)
+	if e.Create {
+		if err := root.MkdirAll(filepath.FromSlash(path.Dir(e.Path)), 0o777); err != nil {
+			return fmt.Errorf("write %s: %w", e.Path, err)
+		}
+	}
+	// Everything happens in one directory, which stays the same one even when the
+	// path to it is changed meanwhile.
+	dir, err := root.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return fmt.Errorf("write %s: %w", e.Path, err)
+	}
+	defer func() { _ = dir.Close() }()
+	base := filepath.Base(name)
+	if e.Create {
+		err = createFile(dir, base, e.After)
+	} else {
+		err = replaceFile(dir, base, e.Before, e.After)
+	}
+	if err != nil && !errors.Is(err, ErrStale) {
+		return fmt.Errorf("write %s: %w", e.Path, err)
+	}
+	return err
+}
+
+// createFile makes a new file appear with its whole text.
+func createFile(dir *os.Root, base, text string) error {
+	if _, err := dir.Lstat(base); err == nil {
+		return ErrStale
+	}
+	temp, err := writeTemp(dir, text, nil)
+	if err != nil {
+		return err
+	}
+	err = dir.Link(temp, base)
+	if rerr := dir.Remove(temp); err == nil {
+		err = rerr
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return ErrStale
+	}
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EMLINK) {
+		return createPlain(dir, base, text)
+	}
+	return err
+}
+
+// createPlain is createFile where the file system has no links.
+func createPlain(dir *os.Root, base, text string) error {
+	f, err := dir.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return ErrStale
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, dir.Remove(base))
+	}
+	return nil
+}
+
+// replaceFile swaps a regular file's text for another.
+func replaceFile(dir *os.Root, base, before, after string) error {
+	old, err := readRegular(dir, base, before)
+	if err != nil {
+		return err
+	}
+	temp, err := writeTemp(dir, after, old)
+	if err != nil {
+		return err
+	}
+	// Between the reading and the renaming someone else may have written: look
+	// once more, as late as possible.
+	now, err := dir.Lstat(base)
+	if err == nil && (!os.SameFile(old, now) || !now.ModTime().Equal(old.ModTime()) || now.Size() != old.Size()) {
+		err = ErrStale
+	}
+	if err == nil {
+		err = dir.Rename(temp, base)
+	}
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = ErrStale
+		}
+		return errors.Join(err, dir.Remove(temp))
+	}
+	return nil
+}
+
+// readRegular answers the state of a regular file that holds want.
+func readRegular(dir *os.Root, base, want string) (fs.FileInfo, error) {
+	info, err := dir.Lstat(base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrStale
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("it is %s, not a regular file", kindOf(info.Mode()))
+	}
+	if info.Size() != int64(len(want)) {
+		return nil, ErrStale
+	}
+	f, err := dir.OpenFile(base, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	opened, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !os.SameFile(info, opened) {
+		return nil, ErrStale
+	}
+	same, err := holds(f, want)
+	if err != nil {
+		return nil, err
+	}
+	if !same {
+		return nil, ErrStale
+	}
+	return opened, nil
+}
+
+// holds reports whether r gives exactly want.
+func holds(r io.Reader, want string) (bool, error) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(buf)
+		if n > len(want) || string(buf[:n]) != want[:n] {
+			return false, nil
+		}
+		want = want[n:]
+		if errors.Is(err, io.EOF) {
+			return want == "", nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+// writeTemp writes text to a new file in dir and answers its name. With like,
+// the file gets that one's mode and, where possible, owner.
+func writeTemp(dir *os.Root, text string, like fs.FileInfo) (string, error) {
+	name := ".agent-lsp-" + rand.Text()[:12] + ".tmp"
+	perm := fs.FileMode(0o666)
+	if like != nil {
+		perm = 0o600 // until the mode is known to be right
+	}
+	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.WriteString(f, text)
+	if err == nil && like != nil {
+		keepOwner(f, like)
+		err = f.Chmod(like.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, dir.Remove(name))
+	}
+	return name, nil
+}
+
+// kindOf names what a file that is not a regular one is.
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a directory"
+	case m&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case m&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "a special file"
+}

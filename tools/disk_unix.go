@@ -1,0 +1,24 @@
+//go:build unix
+
+package tools
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// nonblock keeps the opening of a named pipe from waiting for its other end.
+const nonblock = syscall.O_NONBLOCK
+
+// keepOwner gives f the owner and group of like as far as the system lets it:
+// only a privileged writer can, and any other already owns what it wrote.
+func keepOwner(f *os.File, like fs.FileInfo) {
+	st, ok := like.Sys().(*syscall.Stat_t)
+	if !ok {
+		return
+	}
+	if f.Chown(int(st.Uid), int(st.Gid)) != nil {
+		_ = f.Chown(-1, int(st.Gid)) // a group of one's own can still be given
+	}
+}

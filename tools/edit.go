@@ -1,0 +1,231 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+)
+
+// tries bounds how often an edit is computed again because the text changed
+// under it.
+const tries = 5
+
+// draft is an edit that a Write or Patch comes to, before it is applied.
+type draft struct {
+	file
+	after string
+	verb  string // "created", "wrote" or "patched"
+	note  string // said to the model with the result
+}
+
+// drafter computes a draft's after, verb and note from the current text. An error
+// is the refusal for the model.
+type drafter func(f file) (draft, error)
+
+// refusal is an error that showed the model the current text of a file: hash is
+// that text's when all that was new to the model was shown.
+type refusal struct{ text, hash string }
+
+func (r *refusal) Error() string { return r.text }
+
+// prepare computes the edit of the file that a model names.
+func (e *Executor) prepare(name string, make drafter) (draft, error) {
+	p, err := e.find(name)
+	if err != nil {
+		return draft{}, err
+	}
+	if err := e.mayWrite(name, p); err != nil {
+		return draft{}, err
+	}
+	f, err := e.load(p, DefaultMaxFile)
+	if err != nil {
+		return draft{}, pathError(p, err)
+	}
+	d, err := make(f)
+	d.file = f
+	return d, err
+}
+
+// mayWrite refuses paths that nothing here ever writes to, under the name given
+// and under the one that it leads to.
+func (e *Executor) mayWrite(name, p string) error {
+	if p == "." {
+		return errors.New("the workspace itself is a directory, not a file with text")
+	}
+	if strings.HasSuffix(name, "/") {
+		return fmt.Errorf("%s names a directory, not a file with text", name)
+	}
+	given, err := relative(e.ws.Dir(), name)
+	if err != nil {
+		return err
+	}
+	for _, spelled := range []string{given, p} {
+		for element := range strings.SplitSeq(spelled, "/") {
+			if isGitDir(element) {
+				return fmt.Errorf("%s is inside git's own directory, which is never written to; use the git tool", name)
+			}
+			if plainName(element) == ".agent-lsp" {
+				return fmt.Errorf("%s belongs to the agent's own state, which is never written to", name)
+			}
+		}
+	}
+	abs := filepath.Join(e.ws.Dir(), filepath.FromSlash(p))
+	for _, s := range e.cfg.State {
+		if within(s, abs) {
+			return fmt.Errorf("%s belongs to the agent's own state, which is never written to", name)
+		}
+	}
+	return nil
+}
+
+// within reports whether name is dir or lies below it, as the disk spells both.
+func within(dir, name string) bool {
+	if _, ok := below(dir, name); ok {
+		return true
+	}
+	_, ok := below(realPath(dir), realPath(name))
+	return ok
+}
+
+// realPath follows the links in as much of an absolute path as exists.
+func realPath(name string) string {
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		return real
+	}
+	parent := filepath.Dir(name)
+	if parent == name {
+		return name
+	}
+	return filepath.Join(realPath(parent), filepath.Base(name))
+}
+
+// edit computes and applies an edit, again when the text changes meanwhile.
+func (e *Executor) edit(ctx context.Context, name, label string, make drafter) Outcome {
+	for range tries {
+		d, err := e.prepare(name, make)
+		if ctx.Err() != nil {
+			return cancelled()
+		}
+		if err != nil {
+			out := failed(err)
+			if r, ok := errors.AsType[*refusal](err); ok {
+				out.ReadHash = r.hash
+			}
+			return out
+		}
+		if d.exists && d.after == d.text {
+			e.seen.saw(d.path, d.text)
+			return Outcome{State: Completed, Text: fmt.Sprintf("%s is unchanged: %s", d.path, d.note), ReadHash: hashText(d.text)}
+		}
+		applied, err := e.ws.Apply(ctx, Edit{
+			Path: d.path, Create: !d.exists, Before: d.text, After: d.after,
+			Open: d.open, Version: d.version, Label: label,
+		})
+		switch {
+		case errors.Is(err, ErrStale):
+			continue
+		case err != nil && ctx.Err() != nil:
+			return cancelled()
+		case err != nil:
+			return failf("%s was not changed: %s", d.path, err)
+		}
+		e.seen.saw(d.path, d.after)
+		return landed(d, applied)
+	}
+	return failf("%s was not changed: it is being changed by someone else all the time", name)
+}
+
+// landed tells the model what an edit did.
+func landed(d draft, applied Applied) Outcome {
+	text := fmt.Sprintf("%s %s", d.verb, d.path)
+	added, removed := countLines(d.text, d.after)
+	if d.exists {
+		text += fmt.Sprintf(": %s added, %d removed", count(added, "line"), removed)
+	} else {
+		text += fmt.Sprintf(": %s", count(added, "line"))
+	}
+	if d.note != "" {
+		text += "\n" + d.note
+	}
+	if applied.Unsaved {
+		text += "\nThe new text is in the editor and not saved yet: commands still see the file as it was."
+	}
+	return Outcome{State: Completed, Text: text, Edit: &Change{
+		Path: d.path, Created: !d.exists, Before: d.text, After: d.after, Unsaved: applied.Unsaved,
+	}}
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// countLines counts the lines that an edit adds and removes.
+func countLines(before, after string) (added, removed int) {
+	for _, c := range diffLines(texts(splitLines(before)), texts(splitLines(after))) {
+		added += c.newEnd - c.newStart
+		removed += c.end - c.start
+	}
+	return added, removed
+}
+
+// collision says which current lines an edit would have to overwrite that the
+// model has not seen as they are. It shows every line that changed since, as far
+// as they are few; then the model knows the current text.
+func (e *Executor) collision(f file, base string, clash []change) *refusal {
+	now := texts(splitLines(f.text))
+	shown := clash
+	all := diffLines(texts(splitLines(base)), now)
+	total := 0
+	for _, c := range all {
+		total += c.newEnd - c.newStart + 2*around
+	}
+	whole := total <= 2*shownLines
+	if whole {
+		shown = all
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s was changed by someone else since you read it, in the lines that this edit changes; nothing was written. ", f.path)
+	if whole {
+		b.WriteString("These are all the places that changed, with the current text:")
+	} else {
+		b.WriteString("The current text there:")
+	}
+	at := 0
+	for _, c := range shown {
+		from, to := max(c.newStart-around, at), min(c.newEnd+around, len(now))
+		if from >= to {
+			continue
+		}
+		if at > 0 && from > at {
+			b.WriteString("\n   ...")
+		}
+		b.WriteString("\n" + numbered(now, from, to))
+		at = to
+	}
+	if !whole {
+		b.WriteString("\nMore was changed elsewhere: read the file again.")
+		return &refusal{text: b.String()}
+	}
+	b.WriteString("\nThe rest is as you read it. Make the edit again so that it keeps what is new here.")
+	return &refusal{text: b.String(), hash: e.seen.saw(f.path, f.text)}
+}
+
+// previewCap bounds the diff that a person is shown.
+const previewCap = 200_000
+
+// preview shows a person what an edit would do.
+func preview(d draft) string {
+	old := "a/" + d.path
+	if !d.exists {
+		old = "/dev/null"
+	}
+	diff := udiff.Unified(old, "b/"+d.path, d.text, d.after)
+	return headTail(strings.ToValidUTF8(diff, "\ufffd"), previewCap)
+}

@@ -1,0 +1,124 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/tools/proc"
+)
+
+func (e *Executor) exec(ctx context.Context, op *abi.Exec) Outcome {
+	if e.cfg.Policy.Untrusted {
+		return failf("not run: %s", untrusted)
+	}
+	if len(op.Argv) == 0 || op.Argv[0] == "" {
+		return failf("no program is named: argv needs at least one argument")
+	}
+	for _, a := range op.Argv {
+		if strings.IndexByte(a, 0) >= 0 {
+			return failf("an argument has a NUL byte in it")
+		}
+	}
+	dir, err := e.cleanCwd(op.Cwd)
+	if err != nil {
+		return failf("not run: the working directory: %s", err)
+	}
+	spec := proc.Spec{Argv: op.Argv, Dir: dir, Env: e.execEnv(), Timeout: e.cfg.Exec.Timeout}
+	spec.Sandbox = e.sandbox()
+	return e.command(ctx, spec, true)
+}
+
+// execEnv is the environment of a command: no secrets, and nothing that waits for
+// a person or decorates for a screen.
+func (e *Executor) execEnv() []string {
+	env := e.env()
+	for _, kv := range []string{"PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "NO_COLOR=1", "TERM=dumb"} {
+		name, value, _ := strings.Cut(kv, "=")
+		env = proc.Setenv(env, name, value)
+	}
+	return env
+}
+
+// command runs a program and tells the model how it ended, what it printed and
+// which files it changed.
+func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) Outcome {
+	var watch *watch
+	if mutates {
+		watch = e.watch(ctx)
+	}
+	r, err := proc.Run(ctx, spec)
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			return failf("%s may not be run: permission denied", spec.Argv[0])
+		}
+		return failf("%s could not be started: %s", spec.Argv[0], err)
+	}
+	out := Outcome{State: Completed}
+	if !r.OK() {
+		out.State = Failed
+	}
+	if r.Cancelled {
+		out.State = Cancelled
+	}
+	out.Text = e.ended(spec, r)
+	// What is done is done, also when the turn was cancelled meanwhile.
+	if watch != nil {
+		out.Touched = watch.changed(context.WithoutCancel(ctx))
+		out.Text += touchedText(out.Touched)
+	}
+	return out
+}
+
+// ended tells how a program ended and what it printed.
+func (e *Executor) ended(spec proc.Spec, r proc.Result) string {
+	var head string
+	switch {
+	case r.NotFound:
+		path, _ := proc.Getenv(spec.Env, "PATH")
+		return fmt.Sprintf("%s was not found; the PATH is %s", spec.Argv[0], path)
+	case r.TimedOut:
+		head = fmt.Sprintf("timed out: it did not end within %gs and was killed", spec.Timeout.Seconds())
+	case r.Cancelled:
+		head = "cancelled: it was killed"
+	case r.Signal != "":
+		head = "killed by " + r.Signal
+	default:
+		head = fmt.Sprintf("exit code %d", r.Code)
+	}
+	if r.LeftRunning {
+		head += "; what it left running in the background was ended"
+	}
+	stdout := shownOutput(r.Stdout, e.cfg.Exec.Output)
+	stderr := shownOutput(r.Stderr, e.cfg.Exec.Output)
+	var b strings.Builder
+	b.WriteString(head)
+	if strings.TrimSpace(stdout) == "" && strings.TrimSpace(stderr) == "" {
+		b.WriteString("\n[no output]")
+		return b.String()
+	}
+	if strings.TrimSpace(stdout) != "" {
+		b.WriteString("\n" + strings.TrimRight(stdout, "\n"))
+	}
+	if strings.TrimSpace(stderr) != "" {
+		b.WriteString("\n[stderr]\n" + strings.TrimRight(stderr, "\n"))
+	}
+	return b.String()
+}
+
+// touchedText names the files that a command changed.
+func touchedText(paths []string) string {
+	const most = 50
+	if len(paths) == 0 {
+		return ""
+	}
+	more := ""
+	if len(paths) > most {
+		more = fmt.Sprintf(" and %d more", len(paths)-most)
+		paths = paths[:most]
+	}
+	return "\n[changed files: " + strings.Join(paths, ", ") + more + "]"
+}

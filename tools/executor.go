@@ -1,0 +1,168 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/tools/proc"
+)
+
+// The defaults of a Config.
+const (
+	DefaultExecTimeout   = 120 * time.Second
+	DefaultOutput        = 16000   // characters of each stream of a command
+	DefaultMaxRead       = 2 << 20 // bytes of a file that is shown
+	DefaultMaxFile       = 64 << 20
+	DefaultBrowseBytes   = 2_000_000
+	DefaultBrowseTimeout = 30 * time.Second
+)
+
+// Config is what an Executor works with. The zero value of a member means its
+// default.
+type Config struct {
+	// Workspace is where everything happens. The caller owns and closes it.
+	Workspace Workspace
+	Policy    Policy
+	Exec      ExecConfig
+	Browse    BrowseConfig
+	// MaxRead bounds the bytes of a file that a Read shows.
+	MaxRead int64
+	// State are absolute paths of the server's own files, its store and its
+	// configuration for instance: nothing is written at or below them.
+	State []string
+}
+
+// ExecConfig bounds the programs that Exec and Git run.
+type ExecConfig struct {
+	Timeout time.Duration // of one command
+	Output  int           // characters kept of each stream
+	// Env is the environment before secrets are taken out; nil means the server's.
+	Env []string
+	// Secrets are names of variables that are taken out although their names do not
+	// tell, e.g. those that hold model keys.
+	Secrets []string
+	// Sandbox confines writing to the workspace, temporary files and caches where
+	// the system can; see proc.SandboxSupport.
+	Sandbox bool
+	// Writable are further absolute paths that a confined program may write below.
+	Writable []string
+}
+
+// BrowseConfig bounds what Browse fetches.
+type BrowseConfig struct {
+	// AllowPrivate permits addresses of the machine itself and of private networks.
+	AllowPrivate bool
+	MaxBytes     int64 // of a body, before it becomes text
+	Output       int   // characters of the text
+	Timeout      time.Duration
+}
+
+// Executor performs calls for one session in one workspace, and remembers what
+// the session's model has read. It is safe for concurrent use; calls that change
+// things are to be run one after the other.
+type Executor struct {
+	cfg  Config
+	ws   Workspace
+	seen memory
+
+	mu      sync.Mutex // guards granted
+	granted map[string]bool
+}
+
+// New makes an executor. It fails only for a Config without a Workspace or with
+// rules that name no known family.
+func New(cfg Config) (*Executor, error) {
+	if cfg.Workspace == nil {
+		return nil, errors.New("tools: no workspace")
+	}
+	if err := cfg.Policy.validate(); err != nil {
+		return nil, err
+	}
+	def(&cfg.Exec.Timeout, DefaultExecTimeout)
+	def(&cfg.Exec.Output, DefaultOutput)
+	def(&cfg.Browse.MaxBytes, DefaultBrowseBytes)
+	def(&cfg.Browse.Output, DefaultOutput)
+	def(&cfg.Browse.Timeout, DefaultBrowseTimeout)
+	def(&cfg.MaxRead, DefaultMaxRead)
+	return &Executor{cfg: cfg, ws: cfg.Workspace, granted: map[string]bool{}}, nil
+}
+
+func def[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// Seen answers the hash of the text of every file that the model knows, by path
+// relative to the root.
+func (e *Executor) Seen() map[string]string { return e.seen.hashes() }
+
+// Remember adds files that the model knows by the hash of what it saw, as Seen
+// gave them or as results of an earlier run have them (Outcome.ReadHash, and the
+// hash of a Change's After). An empty hash makes it forget the file.
+func (e *Executor) Remember(hashes map[string]string) { e.seen.restore(hashes) }
+
+// Grant allows, for the rest of the session, the calls whose Decision has this
+// key. A deny rule still wins.
+func (e *Executor) Grant(key string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.granted[key] = true
+}
+
+func (e *Executor) isGranted(key string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.granted[key]
+}
+
+// Run performs a call that policy allowed and answers what to tell the model. It
+// does not ask Decide, except that what is refused whoever asks is refused here
+// too. The label names the turn, for the editor's undo list. The text depends on
+// the call and the state of the workspace alone: it holds no times, process
+// numbers or temporary names of its own. When ctx ends the call is stopped and
+// the state is Cancelled; an edit that landed is Completed all the same.
+func (e *Executor) Run(ctx context.Context, op Op, label string) Outcome {
+	if ctx.Err() != nil {
+		return cancelled()
+	}
+	switch {
+	case op.Read != nil:
+		return e.read(ctx, op.Read)
+	case op.Write != nil:
+		return e.write(ctx, op.Write, label)
+	case op.Patch != nil:
+		return e.patch(ctx, op.Patch, label)
+	case op.Exec != nil:
+		return e.exec(ctx, op.Exec)
+	case op.Git != nil:
+		return e.git(ctx, op.Git)
+	case op.Browse != nil:
+		return e.browse(ctx, op.Browse)
+	}
+	return failf("this is no call of a tool")
+}
+
+// env answers the environment of commands, without secrets.
+func (e *Executor) env() []string { return proc.Scrub(e.baseEnv(), e.cfg.Exec.Secrets...) }
+
+func (e *Executor) baseEnv() []string {
+	if e.cfg.Exec.Env != nil {
+		return e.cfg.Exec.Env
+	}
+	return os.Environ()
+}
+
+func cancelled() Outcome { return Outcome{State: Cancelled, Text: "cancelled"} }
+
+func failf(format string, args ...any) Outcome {
+	return Outcome{State: Failed, Text: fmt.Sprintf(format, args...)}
+}
+
+// failed makes an error the model's answer.
+func failed(err error) Outcome { return Outcome{State: Failed, Text: err.Error()} }

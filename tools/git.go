@@ -1,0 +1,149 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/tools/proc"
+)
+
+// gitSafe are settings for every run of git: nothing waits, nothing stays behind
+// in the background, and no program is started merely to look at the work tree.
+var gitSafe = []string{
+	"-c", "core.fsmonitor=false", "-c", "core.pager=cat", "-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false",
+	"-c", "credential.interactive=never", "-c", "protocol.ext.allow=never",
+}
+
+// gitUntrusted are settings for git in a workspace of which nothing may run.
+var gitUntrusted = []string{"-c", "core.hooksPath=/dev/null", "-c", "core.attributesFile=/dev/null"}
+
+// gitKept are variables of git's that are left to it: who commits, where the
+// person's configuration is, and how hosts are reached. The others would point it
+// at another repository or other programs.
+var gitKept = []string{"GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_SSH", "GIT_SSL_", "GIT_CEILING_DIRECTORIES"}
+
+// gitEnv is git's environment: no secrets, no prompts, no editor, no screen. The
+// socket of an SSH agent is left to it, for remotes.
+func (e *Executor) gitEnv() []string {
+	var env []string
+	for _, kv := range e.env() {
+		name, _, _ := strings.Cut(kv, "=")
+		switch {
+		case name == "DISPLAY", name == "WAYLAND_DISPLAY", name == "GPG_TTY":
+			continue
+		case strings.HasPrefix(name, "GIT_"):
+			if !slices.ContainsFunc(gitKept, func(k string) bool { return strings.HasPrefix(name, k) }) {
+				continue
+			}
+		}
+		env = append(env, kv)
+	}
+	if sock, ok := proc.Getenv(e.baseEnv(), "SSH_AUTH_SOCK"); ok {
+		env = append(env, "SSH_AUTH_SOCK="+sock)
+	}
+	if _, ok := proc.Getenv(env, "GIT_SSH_COMMAND"); !ok {
+		env = append(env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes")
+	}
+	for _, kv := range []string{
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS=true", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_PAGER=cat",
+		"GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GCM_INTERACTIVE=never", "GIT_MERGE_AUTOEDIT=no", "TERM=dumb",
+	} {
+		name, value, _ := strings.Cut(kv, "=")
+		env = proc.Setenv(env, name, value)
+	}
+	return env
+}
+
+func (e *Executor) decideGit(op *abi.Git) Decision {
+	line := commandLine(append([]string{"git"}, op.Argv...))
+	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin .", Verdict: Ask}
+	c, err := parseGit(op.Argv)
+	if err != nil {
+		d.Verdict, d.Reason = Deny, err.Error()
+		return d
+	}
+	if err := e.insideGit(c); err != nil {
+		d.Verdict, d.Reason = Deny, err.Error()
+		return d
+	}
+	d.Key = "git " + c.name
+	d.Mutates = !c.reads
+	if c.reads || e.cfg.Policy.Mode == ModeAll {
+		d.Verdict = Allow
+	}
+	if d.Mutates && e.cfg.Policy.Untrusted {
+		d.Verdict, d.Reason = Deny, untrusted
+	}
+	return e.settle(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...)}, "")
+}
+
+// insideGit checks the directory that the command is to run in.
+func (e *Executor) insideGit(c gitCommand) error {
+	if c.dir == "" {
+		return nil
+	}
+	if _, err := e.cleanCwd(&c.dir); err != nil {
+		return fmt.Errorf("git -C: %w", err)
+	}
+	return nil
+}
+
+func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
+	c, err := parseGit(op.Argv)
+	if err != nil {
+		return failf("not run: %s", err)
+	}
+	dir, err := e.cleanCwd(&c.dir)
+	if err != nil {
+		return failf("not run: git -C: %s", err)
+	}
+	argv := slices.Concat([]string{"git"}, gitSafe)
+	if e.cfg.Policy.Untrusted {
+		if !c.reads {
+			return failf("not run: %s", untrusted)
+		}
+		if err := e.harmlessConfig(ctx); err != nil {
+			return failf("not run: %s", err)
+		}
+		argv = append(argv, gitUntrusted...)
+	}
+	env := e.gitEnv()
+	if c.reads {
+		// Looking must not even refresh the index.
+		env = append(env, "GIT_OPTIONAL_LOCKS=0")
+	}
+	argv = append(append(argv, c.name), c.flags...)
+	argv = append(argv, c.args...)
+	return e.command(ctx, proc.Spec{
+		Argv: argv, Dir: dir, Env: env, Timeout: e.cfg.Exec.Timeout, Sandbox: e.sandbox(),
+	}, !c.reads)
+}
+
+// harmlessConfig refuses a repository whose own configuration names programs that
+// git would run while it reads: filters, drivers, monitors.
+func (e *Executor) harmlessConfig(ctx context.Context) error {
+	if _, ok := gitTop(realPath(e.ws.Dir())); !ok {
+		return nil
+	}
+	r, err := proc.Run(ctx, proc.Spec{
+		Argv: slices.Concat([]string{"git"}, gitSafe, []string{"config", "--local", "--includes", "--name-only", "--list", "-z"}),
+		Dir:  e.ws.Dir(), Env: e.gitEnv(), Timeout: statusTimeout,
+	})
+	if err != nil {
+		return err
+	}
+	if !r.OK() || r.Stdout.Elided > 0 {
+		return fmt.Errorf("%s, and its git configuration cannot be judged", untrusted)
+	}
+	for name := range strings.SplitSeq(string(r.Stdout.Bytes()), "\x00") {
+		section, _, _ := strings.Cut(strings.ToLower(name), ".")
+		switch section {
+		case "filter", "diff", "alias", "include", "includeif", "merge", "gpg", "credential", "sequence", "difftool", "mergetool", "pager", "trailer", "hook":
+			return fmt.Errorf("%s, and its git configuration sets %s", untrusted, name)
+		}
+	}
+	return nil
+}

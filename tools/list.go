@@ -1,0 +1,157 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	listed   = 2000 // entries of a directory that are shown
+	searched = 5000 // entries that are looked at for a name like a missing one
+)
+
+// list answers a directory's entries, folders with a slash behind.
+func (e *Executor) list(p string) Outcome {
+	names, err := entries(e.ws.Root(), p)
+	if err != nil {
+		return failed(pathError(p, err))
+	}
+	if len(names) == 0 {
+		return Outcome{State: Completed, Text: "[the directory is empty]"}
+	}
+	more := ""
+	if len(names) > listed {
+		more = fmt.Sprintf("\n[... %d more entries ...]", len(names)-listed)
+		names = names[:listed]
+	}
+	return Outcome{State: Completed, Text: strings.Join(names, "\n") + more}
+}
+
+// entries are the names in a directory in order, folders with a slash behind,
+// those that are reached through a link included.
+func entries(root *os.Root, p string) ([]string, error) {
+	d, err := root.Open(filepath.FromSlash(p))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = d.Close() }()
+	list, err := d.ReadDir(-1)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(list))
+	for _, entry := range list {
+		name := strings.ToValidUTF8(entry.Name(), "\ufffd")
+		isDir := entry.IsDir()
+		if entry.Type()&fs.ModeSymlink != 0 {
+			info, err := root.Stat(filepath.FromSlash(path.Join(p, entry.Name())))
+			isDir = err == nil && info.IsDir()
+		}
+		if isDir {
+			name += "/"
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// nearNames says which existing paths a missing one may have meant, "" for none:
+// files of the same name elsewhere, then names alike in the nearest directory
+// that exists.
+func (e *Executor) nearNames(ctx context.Context, p string) string {
+	var near []string
+	add := func(name string) {
+		if len(near) < 5 && !slices.Contains(near, name) {
+			near = append(near, name)
+		}
+	}
+	dir := path.Dir(p)
+	want := path.Base(p)
+	for {
+		names, err := entries(e.ws.Root(), dir)
+		if err == nil {
+			for _, n := range names {
+				if alike(strings.TrimSuffix(n, "/"), want) {
+					add(path.Join(dir, n) + strings.Repeat("/", strings.Count(n, "/")))
+				}
+			}
+			break
+		}
+		if dir == "." {
+			break
+		}
+		want, dir = path.Base(dir), path.Dir(dir)
+	}
+	for _, found := range e.sameName(ctx, path.Base(p)) {
+		add(found)
+	}
+	if len(near) == 0 {
+		return ""
+	}
+	return ". There is: " + strings.Join(near, ", ")
+}
+
+// sameName looks through a bounded part of the tree for files of a name.
+func (e *Executor) sameName(ctx context.Context, name string) []string {
+	var found []string
+	looked := 0
+	_ = fs.WalkDir(e.ws.Root().FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if looked++; looked > searched || ctx.Err() != nil || len(found) == 3 {
+			return fs.SkipAll
+		}
+		if err != nil {
+			return nil // what cannot be listed has no names to offer
+		}
+		if d.IsDir() && (isGitDir(d.Name()) || d.Name() == "node_modules" || d.Name() == "target") {
+			return fs.SkipDir
+		}
+		if !d.IsDir() && strings.EqualFold(d.Name(), name) {
+			found = append(found, p)
+		}
+		return nil
+	})
+	return found
+}
+
+// alike reports whether two names are a slip apart: other case, or at most two
+// letters (one in a short name) added, dropped or changed.
+func alike(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	most := 2
+	if min(len(a), len(b)) < 4 {
+		most = 1
+	}
+	return a == b || distance(a, b, most) <= most
+}
+
+// distance counts single changes from a to b; beyond most it is just more.
+func distance(a, b string, most int) int {
+	if len(a)-len(b) > most || len(b)-len(a) > most {
+		return most + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			up := row[j+1]
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(up+1, row[j]+1, diag+cost)
+			diag = up
+		}
+	}
+	return row[len(b)]
+}

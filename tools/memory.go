@@ -1,0 +1,116 @@
+package tools
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"sync"
+)
+
+// rememberBytes bounds the texts that a session remembers; beyond it the oldest
+// are kept by their hash alone, which still tells whether a file changed.
+const rememberBytes = 64 << 20
+
+// memory is what the model has read: the text of each file as it last saw it.
+type memory struct {
+	mu    sync.Mutex // guards all below
+	files map[string]known
+	order []string // paths whose text is held, oldest first
+	size  int
+}
+
+// known is what a model knows of a file.
+type known struct {
+	hash string
+	text string
+	held bool // text is there; otherwise the hash alone is
+}
+
+func hashText(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// saw remembers that the model knows this text of a file, and answers its hash.
+func (m *memory) saw(path, text string) string {
+	h := hashText(text)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.put(path, known{hash: h, text: text, held: true})
+	return h
+}
+
+func (m *memory) put(path string, k known) {
+	if m.files == nil {
+		m.files = map[string]known{}
+	}
+	m.drop(path)
+	m.files[path] = k
+	if !k.held {
+		return
+	}
+	m.order = append(m.order, path)
+	m.size += len(k.text)
+	for m.size > rememberBytes && len(m.order) > 1 {
+		oldest := m.order[0]
+		hash := m.files[oldest].hash
+		m.drop(oldest)
+		m.files[oldest] = known{hash: hash}
+	}
+}
+
+func (m *memory) drop(path string) {
+	k, ok := m.files[path]
+	if !ok {
+		return
+	}
+	delete(m.files, path)
+	if !k.held {
+		return
+	}
+	m.size -= len(k.text)
+	for i, p := range m.order {
+		if p == path {
+			m.order = append(m.order[:i], m.order[i+1:]...)
+			break
+		}
+	}
+}
+
+// of answers what the model knows of a file. When it knows a hash alone and
+// current has that hash, it knows current.
+func (m *memory) of(path, current string) (known, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k, ok := m.files[path]
+	if ok && !k.held && k.hash == hashText(current) {
+		k.text, k.held = current, true
+		m.put(path, k)
+	}
+	return k, ok
+}
+
+// hashes answers the hash of every file known.
+func (m *memory) hashes() map[string]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make(map[string]string, len(m.files))
+	for p, k := range m.files {
+		out[p] = k.hash
+	}
+	return out
+}
+
+// restore adds files known by hash; an empty hash forgets the file.
+func (m *memory) restore(hashes map[string]string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for p, h := range maps.All(hashes) {
+		switch k, ok := m.files[p]; {
+		case h == "":
+			m.drop(p)
+		case !ok || k.hash != h:
+			m.put(p, known{hash: h})
+		}
+	}
+}

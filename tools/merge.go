@@ -1,0 +1,80 @@
+package tools
+
+import "slices"
+
+// merge3 combines two changes of one text by lines: what made theirs of base and
+// what made ours of it. It answers theirs with our changes made, every byte that
+// ours did not change kept as theirs has it. Where both changed the same lines of
+// base differently, or inserted different lines at one place, nothing is merged
+// and clash holds the places, as changes from base to theirs.
+func merge3(base, theirs, ours string) (merged string, clash []change) {
+	switch {
+	case theirs == base:
+		return ours, nil
+	case ours == base:
+		return theirs, nil
+	}
+	bl, tl, ol := splitLines(base), splitLines(theirs), splitLines(ours)
+	b, t, o := texts(bl), texts(tl), texts(ol)
+	dt, do := diffLines(b, t), diffLines(b, o)
+	var out []line
+	at := 0    // the first line of theirs that is not taken yet
+	shift := 0 // how far theirs is behind base up to here
+	i := 0
+	for _, d := range do {
+		taken := false
+		for ; i < len(dt) && before(dt[i], d); i++ {
+			shift += (dt[i].newEnd - dt[i].newStart) - (dt[i].end - dt[i].start)
+		}
+		for j := i; j < len(dt) && !before(d, dt[j]); j++ {
+			same := dt[j].start == d.start && dt[j].end == d.end &&
+				slices.Equal(t[dt[j].newStart:dt[j].newEnd], o[d.newStart:d.newEnd])
+			if !same {
+				clash = append(clash, dt[j])
+			}
+			taken = same
+		}
+		if taken || len(clash) > 0 {
+			continue
+		}
+		from, to := d.start+shift, d.end+shift
+		out = append(out, tl[at:from]...)
+		eol := ending(tl, from)
+		for k, l := range ol[d.newStart:d.newEnd] {
+			e := eol
+			if p := from + k; p < to && tl[p].eol != "" {
+				e = tl[p].eol
+			}
+			out = append(out, line{l.text, e})
+		}
+		at = to
+	}
+	if len(clash) > 0 {
+		return "", clash
+	}
+	out = append(out, tl[at:]...)
+	return joinLines(closeLines(out, lastEnding(bl, tl, ol))), nil
+}
+
+// before reports whether x changes only what stands before all that y changes.
+// Two insertions at one place are in no order.
+func before(x, y change) bool {
+	if x.start == x.end && y.start == y.end {
+		return x.start < y.start
+	}
+	return x.end <= y.start
+}
+
+// lastEnding merges how the last line is ended: ours where it differs from base.
+func lastEnding(base, theirs, ours []line) string {
+	last := func(l []line) string {
+		if len(l) == 0 {
+			return "\n"
+		}
+		return l[len(l)-1].eol
+	}
+	if (last(ours) == "") != (last(base) == "") {
+		return last(ours)
+	}
+	return last(theirs)
+}

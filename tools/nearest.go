@@ -1,0 +1,98 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// shownLines bounds how many lines of a file a refusal shows.
+	shownLines = 60
+	// shownWidth bounds the characters of each.
+	shownWidth = 300
+	// around is how many lines are shown on each side of what is meant.
+	around = 3
+)
+
+// nearest shows the place of a file that is most like the lines wanted.
+func nearest(file, want []string) string {
+	if len(file) == 0 {
+		return "The file is empty."
+	}
+	if len(want) > shownLines {
+		want = want[:shownLines]
+	}
+	best, score := 0, 0
+	for at := range file {
+		n := 0
+		for k, w := range want {
+			w = strings.TrimSpace(w)
+			if w == "" || at+k >= len(file) {
+				continue
+			}
+			switch have := strings.TrimSpace(file[at+k]); {
+			case have == w:
+				n += 4
+			case k == 0 && common(have, w) >= (len(w)+1)/2:
+				n++
+			}
+		}
+		if n > score {
+			best, score = at, n
+		}
+	}
+	if score == 0 {
+		return "No line of it is in the file; read the file again."
+	}
+	return "The nearest lines are:\n" + numbered(file, best-around, best+len(want)+around)
+}
+
+// common is the length of the longer of the common start and end of two strings.
+func common(a, b string) int {
+	n := min(len(a), len(b))
+	head, tail := 0, 0
+	for head < n && a[head] == b[head] {
+		head++
+	}
+	for tail < n && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	return max(head, tail)
+}
+
+// numbered shows lines [from, to) with their numbers, bounded.
+func numbered(file []string, from, to int) string {
+	from, to = max(from, 0), min(to, len(file))
+	to = min(to, from+shownLines)
+	var b strings.Builder
+	for i := from; i < to; i++ {
+		fmt.Fprintf(&b, "%6d\t%s\n", i+1, clip(file[i]))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// clip bounds a line for showing, and makes it valid.
+func clip(s string) string {
+	s = strings.ToValidUTF8(s, string(utf8.RuneError))
+	if utf8.RuneCountInString(s) <= shownWidth {
+		return s
+	}
+	return string([]rune(s)[:shownWidth]) + "…"
+}
+
+// lineList names lines, given from 0, to a reader who counts from 1.
+func lineList(at []int) string {
+	const most = 5
+	var parts []string
+	for i, l := range at {
+		if i == most {
+			return strings.Join(parts, ", ") + fmt.Sprintf(" and %d more", len(at)-most)
+		}
+		parts = append(parts, fmt.Sprint(l+1))
+	}
+	if n := len(parts); n > 1 {
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+	return strings.Join(parts, "")
+}

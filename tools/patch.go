@@ -1,0 +1,114 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/core/abi"
+)
+
+func (e *Executor) patch(ctx context.Context, op *abi.Patch, label string) Outcome {
+	return e.edit(ctx, op.Path, label, e.patchDraft(ctx, op))
+}
+
+// patchDraft makes the change that a unified diff describes.
+func (e *Executor) patchDraft(ctx context.Context, op *abi.Patch) drafter {
+	return func(f file) (draft, error) {
+		d := draft{verb: "patched"}
+		given, err := relative(e.ws.Dir(), op.Path)
+		if err != nil {
+			return d, err
+		}
+		diff, err := parseDiff(op.Diff, given)
+		if err != nil {
+			return d, fmt.Errorf("%s was not patched: %w", f.path, err)
+		}
+		if !f.exists {
+			d.verb = "created"
+			d.after, err = newText(f.path, diff)
+			if err != nil {
+				return d, fmt.Errorf("%w%s", err, e.nearNames(ctx, f.path))
+			}
+			return d, nil
+		}
+		if err := textOnly(f); err != nil {
+			return d, err
+		}
+		if diff.create && f.text != "" {
+			if text, err := newText(f.path, diff); err == nil && text == f.text {
+				d.after, d.note = f.text, "the patch is already applied"
+				return d, nil
+			}
+			return d, fmt.Errorf("%s exists already, but the diff makes a new file; nothing was applied", f.path)
+		}
+		d, err = e.patched(d, f, diff)
+		if errors.Is(err, errApplied) {
+			d.after, d.note = f.text, "the patch is already applied"
+			return d, nil
+		}
+		if err == nil && d.after == f.text && d.note == "" {
+			d.note = "the patch changes nothing"
+		}
+		return d, err
+	}
+}
+
+// patched applies a diff to a file that may not be as the model knows it: then
+// the diff is one of the text that the model knows, if it fits there.
+func (e *Executor) patched(d draft, f file, diff fileDiff) (draft, error) {
+	k, ok := e.seen.of(f.path, f.text)
+	moved := ok && k.hash != hashText(f.text)
+	var clash error
+	if moved && k.held {
+		if wanted, err := applyDiff(k.text, diff); err == nil {
+			d.after = wanted
+			merged, places := merge3(k.text, f.text, wanted)
+			if len(places) == 0 {
+				d.after, d.note = merged, rebased
+				if merged == f.text {
+					d.note = "someone else made the same change already"
+				}
+				return d, nil
+			}
+			if _, err := applyDiff(f.text, diff); err != nil {
+				clash = e.collision(f, k.text, places)
+			}
+		}
+	}
+	if clash != nil {
+		return d, clash
+	}
+	after, err := applyDiff(f.text, diff)
+	if err != nil {
+		if moved && !errors.Is(err, errApplied) {
+			return d, fmt.Errorf("%s was changed since you read it, and %w", f.path, err)
+		}
+		if !errors.Is(err, errApplied) {
+			err = fmt.Errorf("%s was not patched: %w", f.path, err)
+		}
+		return d, err
+	}
+	d.after = after
+	if moved {
+		d.note = rebased
+	}
+	return d, nil
+}
+
+// newText is the text of a file that a diff makes of nothing.
+func newText(p string, d fileDiff) (string, error) {
+	if len(d.hunks) != 1 || len(d.hunks[0].side('-')) > 0 || len(d.hunks[0].anchors) > 0 {
+		return "", fmt.Errorf("%s does not exist, but the diff shows lines of it", p)
+	}
+	lines := d.hunks[0].lines
+	var b strings.Builder
+	for i, l := range lines {
+		b.WriteString(l.text)
+		if i < len(lines)-1 || !l.open {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String(), nil
+}

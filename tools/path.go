@@ -1,0 +1,145 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode"
+)
+
+// maxLinks bounds how many symbolic links one path may lead through.
+const maxLinks = 40
+
+// relative makes the clean, slash separated path below the root of one that a
+// model names: relative to the root, or absolute below it, spelled as the editor
+// spells the root or as the disk does. It looks at names only; the file system
+// below the root is confined by os.Root.
+func relative(dir, name string) (string, error) {
+	if name == "" {
+		return "", errors.New("the path is empty")
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", fmt.Errorf("the path %q has a control character in it", name)
+	}
+	if filepath.IsAbs(name) {
+		rel, ok := below(dir, name)
+		if !ok {
+			if real, err := filepath.EvalSymlinks(dir); err == nil {
+				rel, ok = below(real, name)
+			}
+		}
+		if !ok {
+			return "", fmt.Errorf("%s is outside the workspace %s; use paths relative to it", name, dir)
+		}
+		name = rel
+	}
+	slashed := filepath.ToSlash(name)
+	p := path.Clean(slashed)
+	if p == ".." || strings.HasPrefix(p, "../") || strings.HasPrefix(p, "/") {
+		return "", fmt.Errorf("%s is outside the workspace; use paths relative to it", name)
+	}
+	if p != "." && !filepath.IsLocal(filepath.FromSlash(p)) {
+		return "", fmt.Errorf("%s is not a path that the system allows below a directory", name)
+	}
+	return p, nil
+}
+
+// below answers name relative to dir when it is dir or lies below it, compared
+// by whole elements.
+func below(dir, name string) (string, bool) {
+	rel, err := filepath.Rel(dir, filepath.Clean(name))
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	return rel, true
+}
+
+// resolve follows the symbolic links in a clean path below the root and answers
+// the clean path of what it leads to, which need not exist. A link that leads
+// out of the root is an error. It informs decisions only: whoever opens the
+// answer does so through root, which checks again.
+func resolve(root *os.Root, dir, p string) (string, error) {
+	done := "."
+	rest := strings.Split(p, "/")
+	links := 0
+	for len(rest) > 0 {
+		next := path.Join(done, rest[0])
+		rest = rest[1:]
+		if next == ".." || strings.HasPrefix(next, "../") {
+			return "", fmt.Errorf("%s leads out of the workspace through a symbolic link", p)
+		}
+		info, err := root.Lstat(filepath.FromSlash(next))
+		if errors.Is(err, fs.ErrNotExist) {
+			return path.Join(append([]string{next}, rest...)...), nil
+		}
+		if err != nil {
+			return "", pathError(p, err)
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			done = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", fmt.Errorf("%s leads through too many symbolic links", p)
+		}
+		target, err := root.Readlink(filepath.FromSlash(next))
+		if err != nil {
+			return "", pathError(p, err)
+		}
+		if filepath.IsAbs(target) {
+			// The system's root follows no absolute target, but one that lies inside
+			// can be walked by its own path.
+			target, err = relative(dir, target)
+			if err != nil {
+				return "", fmt.Errorf("%s leads out of the workspace through a symbolic link", p)
+			}
+			done = "."
+		}
+		rest = append(strings.Split(path.Clean(filepath.ToSlash(target)), "/"), rest...)
+	}
+	return done, nil
+}
+
+// pathError says in one clear clause what is wrong with a path.
+func pathError(p string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist", p)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s may not be accessed: permission denied", p)
+	case strings.Contains(err.Error(), "escapes from parent"):
+		return fmt.Errorf("%s leads out of the workspace through a symbolic link", p)
+	}
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err
+	}
+	return fmt.Errorf("%s: %w", p, err)
+}
+
+// plainName folds a path element to what case-insensitive and name-mangling file
+// systems take it for: case, characters that some ignore, trailing dots and
+// spaces, and stream suffixes.
+func plainName(name string) string {
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+	return strings.TrimRight(name, ". ")
+}
+
+// isGitDir reports whether a path element is git's directory under any spelling
+// that a file system might take for it.
+func isGitDir(name string) bool {
+	switch plainName(name) {
+	case ".git", "git~1":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,174 @@
+package tools
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Mode says what runs without a person's word.
+type Mode string
+
+// The modes. Reading, and git where it only reads, runs in every one.
+const (
+	ModeAsk      Mode = "ask"       // everything else is asked; the default
+	ModeEdits    Mode = "edits"     // Write and Patch run unasked
+	ModeReadOnly Mode = "read-only" // what changes something is refused
+	ModeAll      Mode = "all"       // everything runs, except what always asks
+)
+
+// Family names a kind of call in rules.
+type Family string
+
+// The families.
+const (
+	FamilyRead   Family = "read"
+	FamilyWrite  Family = "write"
+	FamilyPatch  Family = "patch"
+	FamilyExec   Family = "exec"
+	FamilyGit    Family = "git"
+	FamilyBrowse Family = "browse"
+)
+
+// Rule matches calls of a family. For exec and git, Match is the start of the
+// argument list. For read, write and patch it is one path relative to the root,
+// which stands for all below it, or a pattern of path.Match. For browse it is one
+// host, which stands for its subdomains. An empty Match matches the whole family.
+type Rule struct {
+	Family Family
+	Match  []string
+}
+
+// Policy decides what is asked. A deny rule wins over all else.
+type Policy struct {
+	Mode        Mode // "" is ModeAsk
+	Allow, Deny []Rule
+	// Untrusted says that nothing of the workspace may be executed.
+	Untrusted bool
+}
+
+func (p Policy) validate() error {
+	switch p.Mode {
+	case "", ModeAsk, ModeEdits, ModeReadOnly, ModeAll:
+	default:
+		return fmt.Errorf("tools: no approval mode %q; there are ask, edits, read-only and all", p.Mode)
+	}
+	for _, r := range slices.Concat(p.Allow, p.Deny) {
+		switch r.Family {
+		case FamilyRead, FamilyWrite, FamilyPatch, FamilyExec, FamilyGit, FamilyBrowse:
+		default:
+			return fmt.Errorf("tools: a rule names no family of tools: %q", r.Family)
+		}
+	}
+	return nil
+}
+
+// subject is what rules are matched with.
+type subject struct {
+	family Family
+	argv   []string // exec, git
+	paths  []string // read, write, patch: as given and as resolved
+	host   string   // browse
+}
+
+func (p Policy) allowed(s subject) bool {
+	return slices.ContainsFunc(p.Allow, func(r Rule) bool { return r.matches(s, false) })
+}
+
+func (p Policy) denied(s subject) (Rule, bool) {
+	i := slices.IndexFunc(p.Deny, func(r Rule) bool { return r.matches(s, true) })
+	if i < 0 {
+		return Rule{}, false
+	}
+	return p.Deny[i], true
+}
+
+// matches compares strictly, or, for a denial, also what comes to the same: a
+// program by the last element of its path, names but for case.
+func (r Rule) matches(s subject, deny bool) bool {
+	// A patch writes: what denies writing a path denies patching it, and the other
+	// way round.
+	edits := deny && (r.Family == FamilyWrite || r.Family == FamilyPatch) && (s.family == FamilyWrite || s.family == FamilyPatch)
+	if r.Family != s.family && !edits {
+		return false
+	}
+	if len(r.Match) == 0 {
+		return true
+	}
+	switch s.family {
+	case FamilyExec, FamilyGit:
+		return prefixOf(r.Match, s.argv, deny && s.family == FamilyExec)
+	case FamilyBrowse:
+		return hostMatches(r.Match[0], s.host)
+	default:
+		any := slices.ContainsFunc(s.paths, func(p string) bool { return pathMatches(r.Match[0], p, deny) })
+		all := !slices.ContainsFunc(s.paths, func(p string) bool { return !pathMatches(r.Match[0], p, deny) })
+		return deny && any || !deny && all
+	}
+}
+
+func prefixOf(prefix, argv []string, loose bool) bool {
+	if len(argv) < len(prefix) {
+		return false
+	}
+	for i, want := range prefix {
+		have := argv[i]
+		if i == 0 && loose && !strings.ContainsAny(want, `/\`) {
+			have = programName(have)
+		}
+		if have != want {
+			return false
+		}
+	}
+	return true
+}
+
+// programName is the last element of a program's path without the extension that
+// Windows gives it.
+func programName(s string) string {
+	s = path.Base(strings.ReplaceAll(s, `\`, "/"))
+	if ext := path.Ext(s); strings.EqualFold(ext, ".exe") || strings.EqualFold(ext, ".cmd") || strings.EqualFold(ext, ".bat") {
+		s = strings.TrimSuffix(s, ext)
+	}
+	return s
+}
+
+func pathMatches(pattern, p string, loose bool) bool {
+	pattern = path.Clean(strings.ReplaceAll(pattern, `\`, "/"))
+	if loose {
+		pattern, p = strings.ToLower(pattern), strings.ToLower(p)
+	}
+	if pattern == "." || p == pattern || strings.HasPrefix(p, pattern+"/") {
+		return true
+	}
+	if ok, err := path.Match(pattern, p); err == nil && ok {
+		return true
+	}
+	// A pattern without a directory is one for names anywhere.
+	if !strings.Contains(pattern, "/") && strings.ContainsAny(pattern, "*?[") {
+		ok, err := path.Match(pattern, path.Base(p))
+		return err == nil && ok
+	}
+	return false
+}
+
+func hostMatches(want, host string) bool {
+	want, host = strings.ToLower(strings.TrimSuffix(want, ".")), strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == want || strings.HasSuffix(host, "."+want)
+}
+
+// hostOf is the host that a URL names, "" when it is none.
+func hostOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// String spells the rule as configuration does.
+func (r Rule) String() string {
+	return fmt.Sprintf("%s: [%s]", r.Family, strings.Join(r.Match, ", "))
+}

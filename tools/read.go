@@ -1,0 +1,154 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agent-lsp/agent-lsp/core/abi"
+)
+
+// errTooBig says that a file is over the cap that it was to be read with.
+var errTooBig = errors.New("the file is too big")
+
+// file is the current text of a path, from the open buffer or from disk.
+type file struct {
+	path    string // what edits and memory go by: the resolved path, or the open document's
+	text    string
+	exists  bool
+	open    bool
+	version int32
+}
+
+// find makes of a path that a model names the clean path that is meant.
+func (e *Executor) find(name string) (string, error) {
+	p, err := relative(e.ws.Dir(), name)
+	if err != nil {
+		return "", err
+	}
+	if _, ok := e.ws.Buffer(p); ok {
+		// The editor's own spelling wins, but only for what lies inside.
+		if _, err := resolve(e.ws.Root(), e.ws.Dir(), p); err != nil {
+			return "", err
+		}
+		return p, nil
+	}
+	return resolve(e.ws.Root(), e.ws.Dir(), p)
+}
+
+// load answers the current text at a clean path; a path where nothing is has
+// exists false. Anything but a regular file is an error.
+func (e *Executor) load(p string, limit int64) (file, error) {
+	f := file{path: p}
+	if doc, ok := e.ws.Buffer(p); ok {
+		f.text, f.version, f.open, f.exists = doc.Text, doc.Version, true, true
+		if int64(len(f.text)) > limit {
+			return f, fmt.Errorf("%w: %d bytes", errTooBig, len(f.text))
+		}
+		return f, nil
+	}
+	text, err := readFile(e.ws.Root(), p, limit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	f.text, f.exists = text, err == nil
+	return f, err
+}
+
+// readFile reads a regular file of at most limit bytes without ever waiting for
+// a device or a pipe.
+func readFile(root *os.Root, p string, limit int64) (string, error) {
+	name := filepath.FromSlash(p)
+	info, err := root.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	if err := regular(p, info.Mode()); err != nil {
+		return "", err
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	// What was looked at may have been swapped for something else.
+	if info, err = f.Stat(); err != nil {
+		return "", err
+	}
+	if err := regular(p, info.Mode()); err != nil {
+		return "", err
+	}
+	if info.Size() > limit {
+		return "", fmt.Errorf("%w: %d bytes", errTooBig, info.Size())
+	}
+	var b strings.Builder
+	b.Grow(int(info.Size()) + 1)
+	n, err := io.Copy(&b, io.LimitReader(f, limit+1))
+	if err != nil {
+		return "", err
+	}
+	if n > limit {
+		return "", fmt.Errorf("%w: more than %d bytes", errTooBig, limit)
+	}
+	return b.String(), nil
+}
+
+func regular(p string, m fs.FileMode) error {
+	if m.IsRegular() {
+		return nil
+	}
+	return fmt.Errorf("%s is %s, not a file with text", p, kindOf(m))
+}
+
+func (e *Executor) read(ctx context.Context, op *abi.Read) Outcome {
+	name := op.Path
+	if name == "" {
+		name = "."
+	}
+	p, err := e.find(name)
+	if err != nil {
+		return failed(err)
+	}
+	if info, err := e.ws.Root().Stat(filepath.FromSlash(p)); err == nil && info.IsDir() {
+		return e.list(p)
+	}
+	f, err := e.load(p, e.cfg.MaxRead)
+	switch {
+	case errors.Is(err, errTooBig):
+		return failf("%s is not shown: %s, over the limit of %d. Look at parts of it with a command, sed or grep for instance.", p, strings.TrimPrefix(err.Error(), errTooBig.Error()+": "), e.cfg.MaxRead)
+	case err != nil:
+		return failed(pathError(p, err))
+	case !f.exists:
+		return failf("%s does not exist%s", p, e.nearNames(ctx, p))
+	case strings.IndexByte(f.text, 0) >= 0:
+		return failf("%s is a binary file of %d bytes (%s)", p, len(f.text), binaryKind(f.text))
+	}
+	hash := e.seen.saw(f.path, f.text)
+	shown := strings.TrimPrefix(f.text, bom)
+	if !utf8.ValidString(shown) {
+		shown = "[this file is not UTF-8: bytes that are no characters are shown as \ufffd and cannot be written that way]\n" +
+			strings.ToValidUTF8(shown, string(utf8.RuneError))
+	}
+	return Outcome{State: Completed, Text: shown, ReadHash: hash}
+}
+
+// binaryKind names the kind of a file by its first bytes.
+func binaryKind(s string) string {
+	for _, k := range []struct{ magic, name string }{
+		{"\x7fELF", "an ELF program"}, {"MZ", "a Windows program"}, {"\x89PNG", "a PNG image"}, {"\xff\xd8\xff", "a JPEG image"},
+		{"GIF8", "a GIF image"}, {"%PDF", "a PDF document"}, {"PK\x03\x04", "a ZIP archive"}, {"\x1f\x8b", "gzip data"},
+		{"\x00asm", "a WebAssembly module"}, {"SQLite format 3", "an SQLite database"}, {"\xca\xfe\xba\xbe", "a Mach-O or Java class file"},
+		{"\xcf\xfa\xed\xfe", "a Mach-O program"}, {"\xff\xfe", "UTF-16 text"}, {"\xfe\xff", "UTF-16 text"},
+	} {
+		if strings.HasPrefix(s, k.magic) {
+			return k.name
+		}
+	}
+	return "it has NUL bytes"
+}

@@ -1,0 +1,144 @@
+package tools
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/tools/proc"
+)
+
+// statusTimeout bounds each look at git's status: in a huge work tree the files
+// that the model knows must do.
+const statusTimeout = 5 * time.Second
+
+// watch notices which files change while a command runs: those that the model
+// has read, and those that git calls changed.
+type watch struct {
+	e     *Executor
+	seen  map[string]stamp
+	dirty map[string]string // path to git's letters and the file's stamp; nil without git
+}
+
+// stamp tells whether a file may have changed.
+type stamp struct {
+	size  int64
+	mod   time.Time
+	mode  fs.FileMode
+	hash  string // of files that the model knows and that are not too big
+	there bool
+}
+
+func (e *Executor) watch(ctx context.Context) *watch {
+	w := &watch{e: e, seen: map[string]stamp{}}
+	for p := range e.seen.hashes() {
+		w.seen[p] = e.stamp(p, true)
+	}
+	w.dirty = e.dirty(ctx)
+	return w
+}
+
+func (e *Executor) stamp(p string, hash bool) stamp {
+	info, err := e.ws.Root().Lstat(filepath.FromSlash(p))
+	if err != nil {
+		return stamp{}
+	}
+	s := stamp{size: info.Size(), mod: info.ModTime(), mode: info.Mode(), there: true}
+	if hash {
+		if text, err := readFile(e.ws.Root(), p, e.cfg.MaxRead); err == nil {
+			s.hash = hashText(text)
+		}
+	}
+	return s
+}
+
+// changed answers the files that changed since the watch began, in order.
+func (w *watch) changed(ctx context.Context) []string {
+	found := map[string]bool{}
+	for p, was := range w.seen {
+		now := w.e.stamp(p, false)
+		if now == (stamp{size: was.size, mod: was.mod, mode: was.mode, there: was.there}) {
+			continue
+		}
+		// Touched is not changed: the text decides where it is known.
+		if now = w.e.stamp(p, true); now.hash == "" || now.hash != was.hash || now.mode != was.mode {
+			found[p] = true
+		}
+	}
+	if w.dirty != nil {
+		now := w.e.dirty(ctx)
+		for p, state := range now {
+			if w.dirty[p] != state && !has(w.seen, p) {
+				found[p] = true
+			}
+		}
+		for p := range w.dirty {
+			if _, still := now[p]; !still && now != nil && !has(w.seen, p) {
+				found[p] = true
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+func has(m map[string]stamp, p string) bool {
+	_, ok := m[p]
+	return ok
+}
+
+// dirty answers what git calls changed below the root, with enough to notice a
+// further change; nil without git.
+func (e *Executor) dirty(ctx context.Context) map[string]string {
+	prefix, ok := gitTop(realPath(e.ws.Dir()))
+	if !ok || e.cfg.Policy.Untrusted {
+		return nil
+	}
+	argv := append(append([]string{"git", "--no-optional-locks"}, gitSafe...), "status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames", "--", ".")
+	r, err := proc.Run(ctx, proc.Spec{
+		Argv: argv, Dir: e.ws.Dir(), Env: e.gitEnv(), Timeout: statusTimeout, KeepHead: 4 << 20,
+	})
+	if err != nil || !r.OK() || r.Stdout.Elided > 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for entry := range strings.SplitSeq(string(r.Stdout.Bytes()), "\x00") {
+		if len(entry) < 4 {
+			continue
+		}
+		p, ok := strings.CutPrefix(strings.TrimSuffix(entry[3:], "/"), prefix)
+		if !ok || p == "" {
+			continue
+		}
+		s := e.stamp(p, false)
+		out[p] = entry[:2] + s.mod.String() + s.mode.String()
+	}
+	return out
+}
+
+// gitTop answers how many directories above the root the work tree of git begins
+// that it lies in, as the path of the root below that: "" for the top itself. Ok
+// is false when it lies in none.
+func gitTop(dir string) (prefix string, ok bool) {
+	for at := dir; ; {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			rel, err := filepath.Rel(at, dir)
+			if err != nil || rel == "." {
+				return "", err == nil
+			}
+			return filepath.ToSlash(rel) + "/", true
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			return "", false
+		}
+		at = up
+	}
+}

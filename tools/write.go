@@ -1,0 +1,80 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agent-lsp/agent-lsp/core/abi"
+)
+
+// rebased tells the model that its edit met another one.
+const rebased = "The file had been changed since you read it: the edit was rebased onto the current text, the other change is kept."
+
+func (e *Executor) write(ctx context.Context, op *abi.Write, label string) Outcome {
+	return e.edit(ctx, op.Path, label, e.writeDraft(op))
+}
+
+// writeDraft makes a file hold a whole new text, without losing what the model
+// has not seen.
+func (e *Executor) writeDraft(op *abi.Write) drafter {
+	return func(f file) (draft, error) {
+		d := draft{after: op.Text, verb: "wrote"}
+		if strings.IndexByte(op.Text, 0) >= 0 {
+			return d, errors.New("the text has NUL bytes in it; only text can be written")
+		}
+		if !f.exists {
+			d.verb = "created"
+			return d, nil
+		}
+		if err := textOnly(f); err != nil {
+			return d, err
+		}
+		if !utf8.ValidString(f.text) {
+			return d, fmt.Errorf("%s is not UTF-8: to write it whole would change bytes that cannot be shown; patch the lines that are to change", f.path)
+		}
+		d.note = "it holds this text already"
+		k, ok := e.seen.of(f.path, f.text)
+		if !ok {
+			d.after = adopt(f.text, op.Text)
+			if d.after != f.text {
+				return d, fmt.Errorf("%s exists and was not read in this session: read it first, so that nothing is overwritten unseen", f.path)
+			}
+			return d, nil
+		}
+		if !k.held {
+			return d, fmt.Errorf("%s was changed since you read it: read it again, nothing was written", f.path)
+		}
+		d.after = adopt(k.text, op.Text)
+		if k.text == f.text {
+			if d.after != f.text {
+				d.note = ""
+			}
+			return d, nil
+		}
+		return e.rebase(d, f, k.text)
+	}
+}
+
+// rebase makes a draft computed from base one of the current text.
+func (e *Executor) rebase(d draft, f file, base string) (draft, error) {
+	merged, clash := merge3(base, f.text, d.after)
+	if len(clash) > 0 {
+		return d, e.collision(f, base, clash)
+	}
+	d.after, d.note = merged, rebased
+	if merged == f.text {
+		d.note = "someone else made the same change already"
+	}
+	return d, nil
+}
+
+// textOnly refuses files whose bytes are no text.
+func textOnly(f file) error {
+	if strings.IndexByte(f.text, 0) >= 0 {
+		return fmt.Errorf("%s is a binary file (%s); only text can be changed", f.path, binaryKind(f.text))
+	}
+	return nil
+}
