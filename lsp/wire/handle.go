@@ -174,11 +174,16 @@ func (s *server) request(rctx context.Context, r *jsonrpc2.Request) (any, error)
 }
 
 func (s *server) initialize(r *jsonrpc2.Request) (any, error) {
-	p, err := decodeInitialize(r.Params())
-	if err != nil {
-		return nil, err
+	var result any
+	var err error
+	if h, ok := s.config.Requests[protocol.MethodInitialize]; ok {
+		result, err = h(s.inline, params(r))
+	} else {
+		var p *protocol.InitializeParams
+		if p, err = decodeInitialize(r.Params()); err == nil {
+			result, err = s.config.Server.Initialize(s.inline, p)
+		}
 	}
-	result, err := s.config.Server.Initialize(s.inline, p)
 	if err != nil {
 		return nil, err // a client may try again
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"go.lsp.dev/jsonrpc2"
 )
 
@@ -95,6 +96,11 @@ func (s *stream) read() (jsonrpc2.Message, int64, error) {
 	}
 	if body[0] == '[' {
 		s.refuse(jsonrpc2.InvalidRequest, "batches are not part of the language server protocol: send one message a frame")
+		return nil, length, nil
+	}
+	// The library's scanner finds where members end and does not look into them.
+	if !jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+		s.refuse(jsonrpc2.ParseError, "message is not valid JSON")
 		return nil, length, nil
 	}
 	m, err := jsonrpc2.DecodeMessage(body)

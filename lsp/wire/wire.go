@@ -59,7 +59,9 @@ type Config struct {
 	// Exit is not called, nor is its Request.
 	Server protocol.Server
 	// Requests and Notifications add methods of one's own, and take standard ones
-	// away from Server: textDocument/didChange belongs to DecodeDidChange.
+	// away from Server: textDocument/didChange belongs to DecodeDidChange. Of
+	// initialize and initialized only the handler is replaced; shutdown, exit and
+	// $/cancelRequest cannot be.
 	Requests      map[string]Handler
 	Notifications map[string]Notified
 	// Connect is called once before the first message is read.

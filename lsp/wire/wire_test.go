@@ -2,70 +2,163 @@ package wire_test
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/go-json-experiment/json/jsontext"
-	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 )
 
-// server is the least that can be served.
-type server struct {
-	protocol.UnimplementedServer
+// serverEnv makes this binary the server of the tests that need a process.
+const serverEnv = "WIRE_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	lsptest.MaybeBaseline()
+	if os.Getenv(serverEnv) != "" {
+		in, out, err := wire.ClaimStdio()
+		if err != nil {
+			panic(err)
+		}
+		code, why := wire.Serve(context.Background(), in, out, (&server{}).config())
+		fmt.Fprintln(os.Stderr, "ended:", code, why)
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
 }
 
-func (server) Initialize(context.Context, *protocol.InitializeParams) (*protocol.InitializeResult, error) {
+// process is the server as a child.
+func process() *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), serverEnv+"=1")
+	return cmd
+}
+
+// server is the least that shows what a connection does.
+type server struct {
+	protocol.UnimplementedServer
+	client  *wire.Client
+	version atomic.Int32 // of the last didChange
+	wrong   atomic.Int32 // didChanges that did not follow the one before
+	running atomic.Int32
+}
+
+func (*server) Initialize(_ context.Context, p *protocol.InitializeParams) (*protocol.InitializeResult, error) {
+	if p.Locale != nil && *p.Locale == "refuse" {
+		return nil, wire.InvalidParams("no such locale")
+	}
 	return &protocol.InitializeResult{}, nil
 }
 
-func (server) Shutdown(context.Context) error { return nil }
+func (*server) Shutdown(context.Context) error { return nil }
 
-func TestPeerAndServerOverPipes(t *testing.T) {
-	fromServer, toClient := wire.Pipe()
-	fromClient, toServer := wire.Pipe()
-	var client *wire.Client
-	config := wire.Config{
-		Server:  server{},
-		Connect: func(c *wire.Client) { client = c },
+func (*server) ExecuteCommand(_ context.Context, p *protocol.ExecuteCommandParams) (protocol.LSPAny, error) {
+	return jsontext.Value(fmt.Sprintf("%q", p.Command)), nil
+}
+
+func (s *server) config() wire.Config {
+	return wire.Config{
+		Server:   s,
+		Connect:  func(c *wire.Client) { s.client = c },
+		Snapshot: func() any { return s.version.Load() },
 		Requests: map[string]wire.Handler{
-			"test/ask": func(ctx context.Context, params jsontext.Value) (any, error) {
-				return wire.Call[jsontext.Value](ctx, client, "test/answer", params)
+			"test/echo": func(_ context.Context, params jsontext.Value) (any, error) { return params, nil },
+			"test/seen": func(ctx context.Context, _ jsontext.Value) (any, error) {
+				v, ok := wire.SnapshotOf[int32](ctx)
+				return jsontext.Value(fmt.Sprint(v)), map[bool]error{false: fmt.Errorf("no snapshot")}[ok]
+			},
+			"test/block": func(ctx context.Context, _ jsontext.Value) (any, error) {
+				s.running.Add(1)
+				defer s.running.Add(-1)
+				<-ctx.Done()
+				return nil, ctx.Err()
+			},
+			"test/panic": func(context.Context, jsontext.Value) (any, error) { panic("on purpose") },
+			"test/fail":  func(context.Context, jsontext.Value) (any, error) { return nil, fmt.Errorf("told to fail") },
+			"test/typed": func(_ context.Context, params jsontext.Value) (any, error) {
+				_, err := wire.Decode[struct {
+					Text  string `json:"text"`
+					Count *int   `json:"count"`
+				}](params)
+				return nil, err
+			},
+			"test/edit": func(ctx context.Context, _ jsontext.Value) (any, error) {
+				return s.client.ApplyEdit(ctx, &protocol.ApplyWorkspaceEditParams{})
+			},
+			"test/print": func(context.Context, jsontext.Value) (any, error) {
+				fmt.Println("a stray print")
+				return nil, nil
+			},
+			"test/fill": func(ctx context.Context, _ jsontext.Value) (any, error) {
+				for ctx.Err() == nil {
+					if err := s.client.Notify(ctx, "window/logMessage", jsontext.Value(`{"type":4,"message":"`+strings.Repeat("x", 64<<10)+`"}`)); err != nil {
+						return nil, err
+					}
+				}
+				return nil, ctx.Err()
+			},
+		},
+		Notifications: map[string]wire.Notified{
+			"textDocument/didChange": func(_ context.Context, params jsontext.Value) error {
+				d, err := wire.DecodeDidChange(params)
+				if err != nil {
+					return err
+				}
+				if old := s.version.Swap(d.Version); old != d.Version-1 {
+					s.wrong.Add(1)
+				}
+				return nil
+			},
+			"test/panicked": func(context.Context, jsontext.Value) error { panic("on purpose") },
+			"test/callback": func(ctx context.Context, _ jsontext.Value) error {
+				_, err := s.client.ApplyEdit(ctx, &protocol.ApplyWorkspaceEditParams{})
+				if err == nil || !strings.Contains(err.Error(), "holds up the reader") {
+					panic(fmt.Sprint("a call from inside of a notification gave ", err))
+				}
+				s.version.Store(99)
+				return nil
 			},
 		},
 	}
-	type end struct {
-		code int
-		why  error
+}
+
+// end is what Serve answered.
+type end struct {
+	code int
+	why  error
+}
+
+// serve runs a server in this process over real pipes.
+func serve(t *testing.T, config wire.Config, o lsptest.Options) (*lsptest.Editor, <-chan end) {
+	t.Helper()
+	fromClient, toServer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromServer, toClient, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
 	}
 	ended := make(chan end, 1)
 	go func() {
 		code, why := wire.Serve(t.Context(), fromClient, toClient, config)
 		ended <- end{code, why}
 	}()
-	peer := wire.Dial(fromServer, toServer, map[string]wire.Handler{
-		"test/answer": func(_ context.Context, params jsontext.Value) (any, error) { return params, nil },
-	}, nil, nil)
-	defer peer.Close()
-	_, err := wire.Call[jsontext.Value](t.Context(), peer, "test/ask", jsontext.Value(`{"a":1}`))
-	if e := (*jsonrpc2.Error)(nil); !errors.As(err, &e) || e.Code != jsonrpc2.ServerNotInitialized {
-		t.Errorf("a request before initialize gave %v", err)
-	}
-	if _, err := wire.Call[jsontext.Value](t.Context(), peer, "initialize", jsontext.Value(`{"capabilities":{},"trace":null,"processId":1.0}`)); err != nil {
-		t.Fatal(err)
-	}
-	got, err := wire.Call[jsontext.Value](t.Context(), peer, "test/ask", jsontext.Value(`{"a":1}`))
-	if err != nil || string(got) != `{"a":1}` {
-		t.Errorf("the answer through the client is %s, %v", got, err)
-	}
-	if _, err := wire.Call[jsontext.Value](t.Context(), peer, "shutdown", nil); err != nil {
-		t.Error(err)
-	}
-	if err := peer.Notify(t.Context(), "exit", nil); err != nil {
-		t.Error(err)
-	}
-	if e := <-ended; e.code != 0 || e.why != nil {
-		t.Errorf("ended with code %d, %v", e.code, e.why)
-	}
+	e := lsptest.Attach(t, fromServer, toServer, o)
+	t.Cleanup(e.Close)
+	return e, ended
+}
+
+// ready serves and initializes.
+func ready(t *testing.T, o lsptest.Options) (*lsptest.Editor, *server, <-chan end) {
+	t.Helper()
+	s := &server{}
+	e, ended := serve(t, s.config(), o)
+	e.Initialize()
+	return e, s, ended
 }

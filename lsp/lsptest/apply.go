@@ -1,0 +1,329 @@
+package lsptest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.lsp.dev/protocol"
+)
+
+// EditAnswer is what an editor does with a workspace/applyEdit. Each is the way
+// of some real client.
+type EditAnswer string
+
+// The ways to take an edit.
+const (
+	// EditBefore applies, sends didChange, and then answers true. It is the
+	// default; a stale version is answered false.
+	EditBefore EditAnswer = "before"
+	// EditAfter answers true, and then sends didChange, as VS Code does.
+	EditAfter EditAnswer = "after"
+	// EditStaleTrue is EditBefore, but a stale version is skipped and answered
+	// true, as Neovim does.
+	EditStaleTrue EditAnswer = "stale-true"
+	// EditSkip answers true and does nothing.
+	EditSkip EditAnswer = "skip"
+	// EditOther applies another text and answers true, as a format hook does.
+	EditOther EditAnswer = "other"
+	// EditHalf applies the first half of the entries, at least one change of text
+	// where there is one, and answers false.
+	EditHalf EditAnswer = "half"
+	// EditRefuse answers false.
+	EditRefuse EditAnswer = "refuse"
+	// EditError answers with a JSON-RPC error.
+	EditError EditAnswer = "error"
+	// EditNever does not answer and does nothing.
+	EditNever EditAnswer = "never"
+	// EditMute applies and sends didChange, but does not answer.
+	EditMute EditAnswer = "mute"
+	// EditTyped types a line at the start of the document before it looks at the
+	// edit, which then is stale, and answers false.
+	EditTyped EditAnswer = "typed"
+	// EditTypedTrue is EditTyped, but answers true.
+	EditTypedTrue EditAnswer = "typed-true"
+	// EditHold keeps the request until Release.
+	EditHold EditAnswer = "hold"
+)
+
+type applyParams struct {
+	Label string `json:"label"`
+	Edit  struct {
+		Changes         map[string][]textEdit `json:"changes"`
+		DocumentChanges []entry               `json:"documentChanges"`
+	} `json:"edit"`
+}
+
+// entry is one of the kinds of documentChanges.
+type entry struct {
+	Kind         string `json:"kind"`
+	URI          string `json:"uri"`
+	OldURI       string `json:"oldUri"`
+	NewURI       string `json:"newUri"`
+	TextDocument *struct {
+		URI     string `json:"uri"`
+		Version *int32 `json:"version"`
+	} `json:"textDocument"`
+	Edits   []textEdit `json:"edits"`
+	Options struct {
+		Overwrite      bool `json:"overwrite"`
+		IgnoreIfExists bool `json:"ignoreIfExists"`
+	} `json:"options"`
+}
+
+type textEdit struct {
+	Range   protocol.Range `json:"range"`
+	NewText string         `json:"newText"`
+}
+
+// errStale is an edit of another version than the buffer's.
+var errStale = errors.New("the document has another version")
+
+// applyEdit handles the request; e.mu is held.
+func (e *Editor) applyEdit(m Message, how EditAnswer) {
+	var p applyParams
+	if err := json.Unmarshal(m.Params, &p); err != nil {
+		e.fault("workspace/applyEdit does not decode: %s", err)
+		e.respond(m.ID, nil, &Error{Code: -32602, Message: err.Error()})
+		return
+	}
+	entries := p.Edit.DocumentChanges
+	for uri, edits := range p.Edit.Changes {
+		x := entry{Edits: edits}
+		x.TextDocument = &struct {
+			URI     string `json:"uri"`
+			Version *int32 `json:"version"`
+		}{URI: uri}
+		entries = append(entries, x)
+	}
+	e.checkEdit(p)
+	switch how {
+	case EditSkip:
+		e.applied(m.ID, nil)
+	case EditRefuse:
+		e.applied(m.ID, errors.New("the editor refuses edits"))
+	case EditError:
+		e.respond(m.ID, nil, &Error{Code: -32603, Message: "the editor is told to fail"})
+	case EditNever:
+	case EditMute:
+		_, _ = e.perform(entries, true)
+	case EditHalf:
+		_, _ = e.perform(half(entries), true)
+		e.applied(m.ID, errors.New("the editor failed half way"))
+	case EditOther:
+		for i := range entries {
+			for j := range entries[i].Edits {
+				entries[i].Edits[j].NewText += "// put in by a hook\n"
+			}
+		}
+		_, err := e.perform(entries, true)
+		e.applied(m.ID, err)
+	case EditTyped, EditTypedTrue:
+		for _, x := range entries {
+			if b := e.target(x); b != nil {
+				e.change1(b, b.uri, []text.Change{{Range: &protocol.Range{}, Text: "typed meanwhile\n"}})
+			}
+		}
+		_, err := e.perform(entries, true)
+		if how == EditTypedTrue {
+			err = nil
+		}
+		e.applied(m.ID, err)
+	case EditAfter:
+		late, err := e.perform(entries, false)
+		e.applied(m.ID, err)
+		for _, send := range late {
+			send()
+		}
+	default:
+		_, err := e.perform(entries, true)
+		if how == EditStaleTrue && errors.Is(err, errStale) {
+			err = nil
+		}
+		e.applied(m.ID, err)
+	}
+}
+
+func (e *Editor) target(x entry) *buffer {
+	if x.TextDocument == nil {
+		return nil
+	}
+	return e.lookup(x.TextDocument.URI)
+}
+
+func (e *Editor) applied(id jsontext.Value, err error) {
+	if err != nil {
+		e.respond(id, object{"applied": false, "failureReason": err.Error()}, nil)
+		return
+	}
+	e.respond(id, object{"applied": true}, nil)
+}
+
+// half is the first half of the entries; of a single one the first half of its
+// edits, or of its only edit's text.
+func half(entries []entry) []entry {
+	if len(entries) > 1 {
+		return entries[:len(entries)/2]
+	}
+	for i := range entries {
+		switch edits := entries[i].Edits; {
+		case len(edits) > 1:
+			entries[i].Edits = edits[:len(edits)/2]
+		case len(edits) == 1:
+			edits[0].NewText = edits[0].NewText[:len(edits[0].NewText)/2]
+		}
+	}
+	return entries
+}
+
+// perform applies the entries in order, without a way back, as editors do. With
+// now false the notifications of text changes are answered instead of sent.
+func (e *Editor) perform(entries []entry, now bool) (late []func(), err error) {
+	for _, x := range entries {
+		if x.TextDocument == nil {
+			if err := e.fileOperation(x); err != nil {
+				return late, err
+			}
+			continue
+		}
+		send, err := e.editText(x, now)
+		if err != nil {
+			return late, err
+		}
+		late = append(late, send)
+	}
+	return late, nil
+}
+
+// editText edits one document; one that is not open is opened, unsaved, as a
+// background tab.
+func (e *Editor) editText(x entry, now bool) (late func(), err error) {
+	uri := x.TextDocument.URI
+	b := e.lookup(uri)
+	if b == nil {
+		if b, err = e.background(uri); err != nil {
+			return nil, err
+		}
+	} else if v := x.TextDocument.Version; v != nil && *v != b.version {
+		return nil, fmt.Errorf("%w: %d, the edit is of %d", errStale, b.version, *v)
+	}
+	edits := make([]protocol.TextEdit, len(x.Edits))
+	for i, t := range x.Edits {
+		edits[i] = protocol.TextEdit{Range: t.Range, NewText: t.NewText}
+		e.checkRange(b, t.Range)
+	}
+	want, err := b.doc.ApplyEdits(edits, e.encoding)
+	if err != nil {
+		e.fault("edit of %s: %s", uri, err)
+		return nil, err
+	}
+	changes := backwards(edits)
+	commit := func() {
+		e.change1(b, b.uri, changes)
+		if got := b.doc.String(); got != want {
+			e.fault("edits of %s give %q in their order and %q one by one", uri, want, got)
+		}
+	}
+	if now {
+		commit()
+		commit = func() {}
+	}
+	if e.options.SavesEdits {
+		if !now { // what is saved must have been announced
+			commit()
+			commit = func() {}
+		}
+		return commit, e.save(b)
+	}
+	return commit, nil
+}
+
+func (e *Editor) background(uri string) (*buffer, error) {
+	path, err := text.Path(uri)
+	if err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	b := &buffer{uri: uri, version: 1, doc: text.New(string(content)), saved: string(content), onDisk: err == nil}
+	e.open(b)
+	return b, nil
+}
+
+// fileOperation acts on the disk at once, as editors do.
+func (e *Editor) fileOperation(x entry) error {
+	switch x.Kind {
+	case "create":
+		path, err := text.Path(x.URI)
+		if err != nil {
+			return err
+		}
+		if _, err := os.Lstat(path); err == nil {
+			switch {
+			case x.Options.Overwrite:
+			case x.Options.IgnoreIfExists:
+				return nil
+			default:
+				return fmt.Errorf("%s exists", path)
+			}
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		return os.WriteFile(path, nil, 0o666)
+	case "delete":
+		path, err := text.Path(x.URI)
+		if err != nil {
+			return err
+		}
+		if b := e.lookup(x.URI); b != nil {
+			delete(e.buffers, text.Key(x.URI))
+			e.send(Message{Method: "textDocument/didClose", Params: raw(object{"textDocument": object{"uri": b.uri}})})
+		}
+		return os.Remove(path)
+	case "rename":
+		from, err := text.Path(x.OldURI)
+		if err != nil {
+			return err
+		}
+		to, err := text.Path(x.NewURI)
+		if err != nil {
+			return err
+		}
+		return os.Rename(from, to)
+	}
+	return fmt.Errorf("unknown operation %q", x.Kind)
+}
+
+// checkEdit finds what the client did not offer.
+func (e *Editor) checkEdit(p applyParams) {
+	if e.options.NoApplyEdit {
+		e.fault("workspace/applyEdit was sent to a client without it")
+	}
+	if e.options.NoDocumentChanges && len(p.Edit.DocumentChanges) > 0 {
+		e.fault("documentChanges were sent to a client without them")
+	}
+	for _, x := range p.Edit.DocumentChanges {
+		if e.options.NoCreate && x.TextDocument == nil {
+			e.fault("a resource operation %q was sent to a client without it", x.Kind)
+		}
+	}
+}
+
+// checkRange finds positions that are not in the document or not at a character.
+func (e *Editor) checkRange(b *buffer, r protocol.Range) {
+	for _, p := range []protocol.Position{r.Start, r.End} {
+		again := b.doc.Position(b.doc.Offset(p, e.encoding), e.encoding)
+		// A new file's text may be told as 0:0 to 1:0, which is right in all editors.
+		if again != p && !(b.doc.Len() == 0 && p.Line == 1 && p.Character == 0) {
+			e.fault("position %d:%d is not in %s, which has %d lines", p.Line, p.Character, b.uri, b.doc.Lines())
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package lsptest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.lsp.dev/protocol"
+)
+
+// Progress is what was reported under one token.
+type Progress struct {
+	Created bool     // and answered with success
+	Kinds   []string // begin, report, end
+	Title   string
+	Last    string // the last message
+	early   bool   // reported before the answer to create, or after a refusal
+}
+
+// check finds a report that must not have been sent.
+func (p *Progress) check() error {
+	if p.early {
+		return errors.New("reported without a successful create")
+	}
+	for i, k := range p.Kinds {
+		switch {
+		case (k == "begin") != (i == 0):
+			return fmt.Errorf("%s as number %d of %v", k, i, p.Kinds)
+		case i > 0 && p.Kinds[i-1] == "end":
+			return fmt.Errorf("%s after the end", k)
+		}
+	}
+	return nil
+}
+
+// Open says that it has begun and not ended.
+func (p *Progress) Open() bool { return len(p.Kinds) > 0 && p.Kinds[len(p.Kinds)-1] != "end" }
+
+func (e *Editor) createProgress(m Message) {
+	p := e.token(string(get[jsontext.Value](m.Params, "token")))
+	switch e.behaviour.creates {
+	case ProgressNever:
+	case ProgressHold:
+		e.held = append(e.held, m)
+	case ProgressError:
+		e.respond(m.ID, nil, &Error{Code: -32603, Message: "the editor is told to fail"})
+	default:
+		p.Created = true
+		e.respond(m.ID, nil, nil)
+	}
+}
+
+func (e *Editor) token(name string) *Progress {
+	if e.progress[name] == nil {
+		e.progress[name] = &Progress{}
+	}
+	return e.progress[name]
+}
+
+// Progresses is what was reported, by token as JSON.
+func (e *Editor) Progresses() map[string]Progress {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := map[string]Progress{}
+	for k, p := range e.progress {
+		out[k] = *p
+	}
+	return out
+}
+
+// Event is one entry of a session's transcript.
+type Event struct {
+	Session string         `json:"session"`
+	Index   uint64         `json:"index"`
+	At      jsontext.Value `json:"at"`
+	Event   jsontext.Value `json:"event"`
+}
+
+// Kind is the event's kind.
+func (x Event) Kind() string { return get[string](x.Event, "kind") }
+
+// Delta is streamed text.
+type Delta struct {
+	Session string `json:"session"`
+	Turn    uint64 `json:"turn"`
+	Text    string `json:"text"`
+}
+
+// Diagnostics is what was published last for a document.
+type Diagnostics struct {
+	URI         string                `json:"uri"` // as the server spelled it
+	Version     *int32                `json:"version"`
+	Diagnostics []protocol.Diagnostic `json:"-"`
+	Raw         []jsontext.Value      `json:"diagnostics"`
+	Times       int                   `json:"-"` // how often anything was published
+}
+
+// notified takes a notification of the server; e.mu is held.
+func (e *Editor) notified(m Message) {
+	switch m.Method {
+	case "agent/transcript":
+		e.unless(e.options.Transcript, m)
+		var x Event
+		if err := json.Unmarshal(m.Params, &x); err != nil {
+			e.fault("%s does not decode: %s", m.Method, err)
+		}
+		e.events = append(e.events, x)
+	case "agent/delta":
+		e.unless(e.options.Transcript, m)
+		var x Delta
+		if err := json.Unmarshal(m.Params, &x); err != nil {
+			e.fault("%s does not decode: %s", m.Method, err)
+		}
+		e.deltas = append(e.deltas, x)
+	case "textDocument/publishDiagnostics":
+		e.published(m)
+	case "$/progress":
+		e.unless(!e.options.NoProgress, m)
+		value := get[jsontext.Value](m.Params, "value")
+		p := e.token(string(get[jsontext.Value](m.Params, "token")))
+		p.early = p.early || !p.Created
+		p.Kinds = append(p.Kinds, get[string](value, "kind"))
+		if t := get[string](value, "title"); t != "" {
+			p.Title = t
+		}
+		if t := get[string](value, "message"); t != "" {
+			p.Last = t
+		}
+	case "window/logMessage", "window/showMessage", "$/logTrace", "telemetry/event", "$/cancelRequest":
+	default:
+		if !strings.HasPrefix(m.Method, "$/") {
+			e.fault("unknown notification %s", m.Method)
+		}
+	}
+}
+
+func (e *Editor) published(m Message) {
+	var d Diagnostics
+	err := json.Unmarshal(m.Params, &d)
+	for _, r := range d.Raw {
+		var x protocol.Diagnostic
+		if err == nil {
+			err = protocol.Unmarshal(r, &x)
+		}
+		d.Diagnostics = append(d.Diagnostics, x)
+	}
+	if err != nil {
+		e.fault("%s does not decode: %s", m.Method, err)
+		return
+	}
+	key := text.Key(d.URI)
+	if old, ok := e.findings[key]; ok && old.URI != d.URI {
+		e.fault("diagnostics of one document under two spellings, %s and %s", old.URI, d.URI)
+	}
+	d.Times = e.findings[key].Times + 1
+	e.findings[key] = d
+}
+
+// Diagnostics is what was published last for a document, under any spelling.
+func (e *Editor) Diagnostics(uri string) Diagnostics {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.findings[text.Key(uri)]
+}
+
+// AllDiagnostics is what was published last for each document, by its URI.
+func (e *Editor) AllDiagnostics() map[string]Diagnostics {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := map[string]Diagnostics{}
+	for _, d := range e.findings {
+		out[d.URI] = d
+	}
+	return out
+}
+
+// WaitDiagnostics waits until a document has n findings, after at least one
+// publication for it.
+func (e *Editor) WaitDiagnostics(uri string, n int) (d Diagnostics) {
+	e.wait(fmt.Sprintf("%d diagnostics of %s", n, uri), func() bool {
+		d = e.findings[text.Key(uri)]
+		return d.Times > 0 && len(d.Raw) == n
+	})
+	return d
+}
+
+// Events are the transcript's entries that were pushed, in order of arrival.
+func (e *Editor) Events() []Event {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.events)
+}
+
+// Deltas are the pieces of streamed text, in order of arrival.
+func (e *Editor) Deltas() []Delta {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.deltas)
+}
+
+// WaitEvent waits for a pushed transcript entry.
+func (e *Editor) WaitEvent(what string, match func(Event) bool) (found Event) {
+	e.wait("a transcript event: "+what, func() bool {
+		for _, x := range e.events {
+			if match(x) {
+				found = x
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
