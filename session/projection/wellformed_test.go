@@ -120,9 +120,8 @@ func paired(t testing.TB, messages []wireMessage, wire []jsontext.Value) {
 	}
 }
 
-// alternating checks that users never follow each other, and that the roles of
-// what a provider with system text apart receives alternate once answers that
-// follow each other are merged.
+// alternating checks that users never follow each other. Assistants may, after an
+// answer that was cut short: a provider that minds merges those.
 func alternating(t testing.TB, messages []wireMessage, wire []jsontext.Value) {
 	t.Helper()
 	last := ""
