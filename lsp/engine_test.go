@@ -1,0 +1,127 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/google/uuid"
+)
+
+// fakeEngine answers from its members and keeps what it was asked.
+type fakeEngine struct {
+	mu    sync.Mutex // guards calls
+	calls []string
+
+	id       uuid.UUID
+	prompted chan session.Prompt // when set, gets every prompt
+	wait     func(ctx context.Context) (session.TurnResult, error)
+	cancel   func() bool
+	listing  session.Listing
+	entries  []session.Entry
+	checks   map[string]checker.Result
+	err      error // of every method that can fail
+	status   session.Status
+	profiles []session.ProfileInfo
+	prompt   func(session.Prompt) // called before the answer
+}
+
+var _ Engine = (*fakeEngine)(nil)
+
+var firstID = uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057")
+
+func newFakeEngine() *fakeEngine { return &fakeEngine{id: firstID} }
+
+func (e *fakeEngine) log(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.calls = append(e.calls, fmt.Sprintf(format, args...))
+}
+
+func (e *fakeEngine) asked() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]string{}, e.calls...)
+}
+
+func (e *fakeEngine) Prompt(_ context.Context, p session.Prompt) (uuid.UUID, uint64, error) {
+	e.log("prompt %q in %s", p.Text, p.Root)
+	if e.prompt != nil {
+		e.prompt(p)
+	}
+	if e.prompted != nil {
+		e.prompted <- p
+	}
+	return e.id, 1, e.err
+}
+
+func (e *fakeEngine) Wait(ctx context.Context, _ uuid.UUID, turn uint64) (session.TurnResult, error) {
+	e.log("wait %d", turn)
+	if e.wait != nil {
+		return e.wait(ctx)
+	}
+	return session.TurnResult{Outcome: "complete", Text: "done it"}, e.err
+}
+
+func (e *fakeEngine) Cancel(_ context.Context, id *uuid.UUID, turn *uint64) (bool, error) {
+	e.log("cancel %s %s", show(id), show(turn))
+	if e.cancel != nil {
+		return e.cancel(), e.err
+	}
+	return true, e.err
+}
+
+func show[T any](v *T) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprint(*v)
+}
+
+func (e *fakeEngine) New(_ context.Context, n session.NewSession) (uuid.UUID, error) {
+	e.log("new %s %q %q", n.Root, n.Profile, n.Title)
+	return e.id, e.err
+}
+
+func (e *fakeEngine) List(context.Context) (session.Listing, error) { return e.listing, e.err }
+
+func (e *fakeEngine) Resume(_ context.Context, id uuid.UUID) (session.Resumed, error) {
+	e.log("resume %s", id)
+	return session.Resumed{Head: 7, State: "idle"}, e.err
+}
+
+func (e *fakeEngine) Close(_ context.Context, id uuid.UUID) error {
+	e.log("close %s", id)
+	return e.err
+}
+
+func (e *fakeEngine) Delete(_ context.Context, id uuid.UUID) error {
+	e.log("delete %s", id)
+	return e.err
+}
+
+func (e *fakeEngine) Transcript(_ context.Context, id uuid.UUID, after *uint64) ([]session.Entry, uint64, error) {
+	e.log("transcript %s", show(after))
+	return e.entries, uint64(len(e.entries)), e.err
+}
+
+func (e *fakeEngine) Undo(_ context.Context, r session.UndoRequest) (session.Undone, error) {
+	e.log("undo %s %s %s in %s", show(r.Session), show(r.Turn), show(r.Edit), r.Root)
+	return session.Undone{Session: e.id, Turn: 1, Files: []string{"a.go"}, NotCovered: []string{}}, e.err
+}
+
+func (e *fakeEngine) Profiles() []session.ProfileInfo { return e.profiles }
+
+func (e *fakeEngine) SelectProfile(_ context.Context, name string) error {
+	e.log("select %s", name)
+	return e.err
+}
+
+func (e *fakeEngine) Check(_ context.Context, root string) (checker.Result, error) {
+	e.log("check %s", root)
+	return e.checks[root], e.err
+}
+
+func (e *fakeEngine) Status() session.Status { return e.status }

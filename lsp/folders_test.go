@@ -1,0 +1,63 @@
+package lsp
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/agent-lsp/agent-lsp/lsp/text"
+)
+
+func TestAFileBelongsToTheInnermostFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("symlinks need a privilege")
+	}
+	dir := t.TempDir()
+	real := filepath.Join(dir, "real [x]")
+	if err := os.MkdirAll(filepath.Join(real, "inner"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	var f folders
+	for _, d := range []string{link, filepath.Join(link, "inner")} {
+		x, err := newFolder(text.URI(d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.add(x)
+	}
+	for _, tt := range []struct{ path, dir, rel string }{
+		{filepath.Join(link, "a.go"), link, "a.go"},
+		{filepath.Join(real, "a.go"), link, "a.go"},
+		{filepath.Join(link, "inner", "b", "c.go"), filepath.Join(link, "inner"), "b/c.go"},
+		{filepath.Join(real, "inner", "c.go"), filepath.Join(link, "inner"), "c.go"},
+		{filepath.Join(dir, "linked"), "", ""},
+		{filepath.Join(dir, "link", "..", "x"), "", ""},
+	} {
+		x, rel := f.holding(tt.path)
+		got := ""
+		if x != nil {
+			got = x.dir
+		}
+		if got != tt.dir || rel != tt.rel {
+			t.Errorf("%s is %q in %q, want %q in %q", tt.path, rel, got, tt.rel, tt.dir)
+		}
+	}
+	for _, name := range []string{link, link + "/", real, text.URI(link), text.URI(link) + "/", "file://" + link} {
+		if x := f.named(name); x == nil || x.dir != link {
+			t.Errorf("%s names %v", name, x)
+		}
+	}
+	for _, name := range []string{dir, "link", "", "untitled:x", "file:///nowhere"} {
+		if x := f.named(name); x != nil {
+			t.Errorf("%s names %s", name, x.dir)
+		}
+	}
+	if x := f.remove("file://" + link); x == nil || len(f.all()) != 1 {
+		t.Errorf("removed %v, left %d", x, len(f.all()))
+	}
+}
