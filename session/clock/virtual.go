@@ -23,6 +23,16 @@ func (v *Virtual) Now() time.Time {
 	return v.now
 }
 
+// Reach advances the clock to at, unless it stands later already: a session that
+// is resumed goes on where its transcript ends.
+func (v *Virtual) Reach(at time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if at.After(v.now) {
+		v.now = at.UTC()
+	}
+}
+
 // Sleep implements Clock. It returns at once with the clock advanced, by no more
 // than to the earliest virtual deadline of ctx, which it then ends. A wait for
 // Forever that no virtual deadline bounds lasts until ctx ends; the clock does

@@ -40,8 +40,7 @@ type User struct {
 	Turn    uint64    `json:"turn"`
 	Text    string    `json:"text"`
 	Context []Context `json:"context,omitempty"`
-	// Cancel is set instead of Text when the event is a person's cancel of Turn:
-	// it steps the core just as a prompt does.
+	// Cancel is never set; kept until its readers are gone.
 	Cancel bool `json:"cancel,omitzero"`
 }
 
@@ -61,8 +60,11 @@ type Ask struct {
 	Round   int    `json:"round"`   // of the turn, from 1
 	Attempt int    `json:"attempt"` // within the ask, from 1: above 1 after calls that did not fit
 	Profile string `json:"profile"`
-	// Digest is the hex SHA-256 of the core's encoded action, for resume to compare.
-	Digest string `json:"digest"`
+	// Messages counts the conversation in the core's ask, and Digest is the hex
+	// SHA-256 of the digest of the ask before it and the encoded messages since,
+	// for resume to compare.
+	Messages int    `json:"messages"`
+	Digest   string `json:"digest"`
 }
 
 // Message is a model's whole answer. Calls are as the provider sent them, made
@@ -102,8 +104,11 @@ type Approval struct {
 	State    string `json:"state"`              // "asked" or "answered"
 	Title    string `json:"title,omitempty"`    // what is asked
 	Detail   string `json:"detail,omitempty"`   // the whole command or diff
-	Decision string `json:"decision,omitempty"` // "allow_once", "allow_session" or "deny"
+	Decision string `json:"decision,omitempty"` // "allow_once", "allow_session" or "deny"; "performed" for Edit
 	Reason   string `json:"reason,omitempty"`
+	// Edit names the change that is about to be made, before it is: a resume
+	// tells from its hashes whether it was.
+	Edit *Edit `json:"edit,omitempty"`
 }
 
 // State is how a call ended.
@@ -156,8 +161,8 @@ type Check struct {
 	Findings []Finding `json:"findings"`
 }
 
-// Finding is a checker's word about one place. Lines and columns are 1-based;
-// the column counts UTF-16 units; zero means unknown.
+// Finding is a checker's word about one place. Lines and columns are 1-based, the
+// column in the unit that the tool counts; zero means unknown.
 type Finding struct {
 	Path     string `json:"path"`
 	Line     int    `json:"line"`
@@ -198,6 +203,8 @@ type Error struct {
 	Turn    uint64 `json:"turn,omitzero"`
 	Source  string `json:"error"` // e.g. a model.ErrorKind, "core", "store"
 	Message string `json:"message"`
+	// Cancels says that the turn was cancelled in the core because of this.
+	Cancels bool `json:"cancels,omitzero"`
 }
 
 // Note is said to the person by the host.
@@ -206,6 +213,10 @@ type Note struct {
 	Text string `json:"text"`
 	// Model says that the model reads the note too, in its next turn.
 	Model bool `json:"model,omitzero"`
+	// Cancels says that the turn was cancelled in the core because of this.
+	Cancels bool `json:"cancels,omitzero"`
+	// Undid are the transcript indices of the results whose edits were reverted.
+	Undid []uint64 `json:"undid,omitempty"`
 }
 
 // Unknown is an event of a kind that this program does not know, kept as it is.

@@ -88,20 +88,34 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("model answered %s: %s", e.Kind, e.Message)
 }
 
-// Profile says which model to ask and how. Keys are those of the configuration
-// file; a key itself is never held, only the name of its environment variable.
+// Profile says which model to ask and how. Its members are keys of the
+// configuration; a key of a provider is never held, only the name of its
+// environment variable. The enum and min tags say which values are taken.
 type Profile struct {
-	Name          string   `json:"-"`
-	Provider      string   `json:"provider"` // script, openai or anthropic
-	Script        string   `json:"script"`   // path of a script, for provider script
-	Model         string   `json:"model"`
-	API           string   `json:"api"` // "" or "chat", or "responses"
-	BaseURL       string   `json:"base_url"`
-	APIKeyEnv     string   `json:"api_key_env"`
-	Context       int      `json:"context"`    // context window in tokens, 0 for the default
-	MaxOutput     int      `json:"max_output"` // tokens, 0 for the default
-	Vision        bool     `json:"vision"`
-	PromptCache   bool     `json:"prompt_cache"`
-	ReasoningEcho string   `json:"reasoning_echo"` // "" or "content", or "both"
-	Fallback      []string `json:"fallback"`       // names of profiles to try in order
+	// Name is the key under which the profile stands in the configuration.
+	Name string `json:"-"`
+	// Provider is who answers: script plays a file, openai is any server of OpenAI's chat API, anthropic is the Messages API.
+	Provider string `json:"provider" enum:"script,openai,anthropic"`
+	// Script is the file that provider script plays; the built-in demonstration when empty. A relative path starts at the directory of the file that names it, or at the workspace root.
+	Script string `json:"script"`
+	// Model is the provider's name of the model.
+	Model string `json:"model"`
+	// API selects between OpenAI's chat completions and its Responses API.
+	API string `json:"api" enum:"chat,responses"`
+	// BaseURL is the address of the server up to its version, e.g. http://127.0.0.1:11434/v1; the provider's own when empty.
+	BaseURL string `json:"base_url"`
+	// APIKeyEnv is the name of the environment variable that holds the API key. The key itself is never written in a configuration.
+	APIKeyEnv string `json:"api_key_env"`
+	// Context is the model's context window in tokens; 0 leaves it to the provider's default.
+	Context int `json:"context" min:"0"`
+	// MaxOutput is the most tokens of one answer; 0 leaves it to the provider's default.
+	MaxOutput int `json:"max_output" min:"0"`
+	// Vision says that the model takes images.
+	Vision bool `json:"vision"`
+	// PromptCache marks the unchanging part of each request for the provider's cache.
+	PromptCache bool `json:"prompt_cache"`
+	// ReasoningEcho says what of the model's earlier reasoning is sent back to it: content for its text only, both for the provider's own form besides.
+	ReasoningEcho string `json:"reasoning_echo" enum:"content,both"`
+	// Fallback names the profiles that are tried in order when this one is overloaded, unreachable or refuses the key.
+	Fallback []string `json:"fallback"`
 }

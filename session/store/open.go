@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/session/store/memory"
+	"github.com/agent-lsp/agent-lsp/session/store/postgres"
 	"github.com/agent-lsp/agent-lsp/session/store/sqlite"
 )
 
@@ -31,6 +32,8 @@ func Open(ctx context.Context, dsn string) (Store, error) {
 		return nil, fmt.Errorf("open store: no backend for %q; %s", dsn, forms)
 	case dsn == "memory:":
 		return memory.New(), nil
+	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
+		s, err = postgres.Open(ctx, dsn)
 	case scheme == "sqlite" && rest != "":
 		s, err = sqlite.Open(ctx, rest)
 	case otherScheme.MatchString(dsn), scheme == "sqlite", scheme == "memory":

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/lsp/wire"
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// runCommand is agent-lsp run: one prompt without an editor.
+type runCommand struct {
+	Dir      string `short:"C" default:"." placeholder:"DIR" help:"The workspace."`
+	Profile  string `placeholder:"NAME" xor:"model" help:"The model profile to ask; the configured one by default."`
+	Script   string `placeholder:"FILE" xor:"model" help:"Answer from a script instead of a model."`
+	Record   string `placeholder:"FILE" help:"Write the model's answers as a script that replays them."`
+	RealTime bool   `help:"Sleep the latencies that a script declares."`
+	Yes      bool   `short:"y" xor:"approve" help:"Allow whatever would be asked about."`
+	Deny     bool   `xor:"approve" help:"Deny whatever would be asked about."`
+	Copy     bool   `help:"Work on a temporary copy of the workspace and leave the original as it is."`
+	JSON     bool   `help:"Print one transcript event a line, as JSON."`
+	Prompt   string `arg:"" help:"What the agent should do."`
+}
+
+// The exit codes of run.
+const (
+	exitDone     = 0 // the turn completed and the last check found nothing
+	exitFindings = 1 // findings remain, or the last check did not run
+	exitError    = 2 // the turn did not complete
+)
+
+// Run performs the command and answers the exit code.
+func (r *runCommand) Run(std stdio) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	code, err := r.run(ctx, std)
+	if err != nil {
+		fmt.Fprintln(std.err, "agent-lsp run:", err)
+		return exitError
+	}
+	return code
+}
+
+func (r *runCommand) run(ctx context.Context, std stdio) (code int, err error) {
+	dir, err := filepath.Abs(r.Dir)
+	if err != nil {
+		return 0, fmt.Errorf("workspace: %w", err)
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return 0, fmt.Errorf("workspace: %w", err)
+	} else if !info.IsDir() {
+		return 0, fmt.Errorf("workspace: %s is not a directory", dir)
+	}
+	if r.Copy {
+		var remove func()
+		if dir, remove, err = copyWorkspace(dir); err != nil {
+			return 0, err
+		}
+		defer remove()
+	}
+	options, err := r.options()
+	if err != nil {
+		return 0, err
+	}
+
+	app := newApp(std.err, flags{record: r.Record, virtual: !r.RealTime, headless: true})
+	toServer, in := wire.Pipe()
+	fromServer, out := wire.Pipe()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		app.serve(context.WithoutCancel(ctx), toServer, out, 0)
+	}()
+	defer func() { <-served }()
+
+	show := &printer{out: std.out, json: r.JSON, done: make(chan struct{})}
+	c := &client{transcript: show.event, approve: r.approver(std)}
+	connect(context.WithoutCancel(ctx), c, fromServer, in)
+	defer in.Close() //nolint:errcheck // the server's end of it is what matters
+	return r.turn(ctx, c, dir, options, show)
+}
+
+// turn runs the prompt to its end.
+func (r *runCommand) turn(ctx context.Context, c *client, dir string, options any, show *printer) (int, error) {
+	live := context.WithoutCancel(ctx) // an interrupt cancels the turn, not the conversation
+	if err := c.initialize(live, dir, options); err != nil {
+		return 0, err
+	}
+	defer func() {
+		end, cancel := context.WithTimeout(live, 5*time.Second)
+		defer cancel()
+		c.end(end) //nolint:errcheck // the pipe's end stops the server as well
+	}()
+	var started struct {
+		Session string `json:"session"`
+		Turn    uint64 `json:"turn"`
+	}
+	if err := c.command(live, "agent.prompt", map[string]any{"text": r.Prompt}, &started); err != nil {
+		return 0, err
+	}
+	select {
+	case <-show.done:
+	case <-ctx.Done():
+		if err := c.command(live, "agent.cancel", map[string]any{"session": started.Session, "turn": started.Turn}, nil); err != nil {
+			return 0, fmt.Errorf("cancel the turn: %w", err)
+		}
+		<-show.done
+	}
+	return show.verdict()
+}
+
+// options are the initializationOptions of the server.
+func (r *runCommand) options() (map[string]any, error) {
+	options := map[string]any{}
+	switch {
+	case r.Script != "":
+		script, err := filepath.Abs(r.Script)
+		if err != nil {
+			return nil, fmt.Errorf("script: %w", err)
+		}
+		options["profile"] = map[string]any{"provider": "script", "script": script}
+	case r.Profile != "":
+		options["profile"] = r.Profile
+	}
+	return options, nil
+}
+
+// approver answers questions by the flags, or from the terminal.
+func (r *runCommand) approver(std stdio) func(title, detail string) bool {
+	var mu sync.Mutex // one question at a time
+	answers := bufio.NewReader(std.in)
+	return func(title, detail string) bool {
+		switch {
+		case r.Yes:
+			return true
+		case r.Deny:
+			return false
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(std.err, "\n%s\n%s\nAllow? [y/N] ", title, detail)
+		line, err := answers.ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			fmt.Fprintln(std.err, "denied: cannot read the answer:", err)
+			return false
+		}
+		answer := strings.ToLower(strings.TrimSpace(line))
+		return answer == "y" || answer == "yes"
+	}
+}
+
+// printer shows the transcript and remembers how the turn went. Its methods are
+// called from the connection's reader, one at a time, until done is closed.
+type printer struct {
+	out  io.Writer
+	json bool
+	done chan struct{} // closed at the turn's end
+
+	outcome string
+	failure string
+	last    map[string]string // the last check's outcome by root
+}
+
+func (p *printer) event(index uint64, at time.Time, payload event.Payload, raw jsontext.Value) {
+	switch e := payload.(type) {
+	case *event.Check:
+		if p.last == nil {
+			p.last = map[string]string{}
+		}
+		p.last[e.Root] = e.Outcome
+	case *event.Error:
+		p.failure = e.Message
+	case *event.Note:
+		if e.Cancels {
+			p.failure = e.Text
+		}
+	}
+	if p.json {
+		fmt.Fprintf(p.out, "{\"index\":%d,\"at\":%q,\"event\":%s}\n", index, at.UTC().Format(time.RFC3339Nano), raw)
+	} else {
+		printEvent(p.out, payload)
+	}
+	if d, ok := payload.(*event.Done); ok && p.outcome == "" {
+		p.outcome = d.Outcome
+		close(p.done)
+	}
+}
+
+// verdict is the exit code of a finished turn.
+func (p *printer) verdict() (int, error) {
+	if p.outcome != "complete" {
+		if p.failure == "" {
+			p.failure = "the turn was cancelled"
+		}
+		return exitError, errors.New(p.failure)
+	}
+	for _, outcome := range p.last {
+		if outcome == "found" || outcome == "failed" {
+			return exitFindings, nil
+		}
+	}
+	return exitDone, nil
+}

@@ -1,0 +1,239 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/agent-lsp/agent-lsp/core"
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/model"
+)
+
+// ask starts the model call that the core wants, or ends the turn that has had
+// its share of them. Loop only.
+func (s *Session) ask(a *ask) {
+	limit := a.turn.settings.MaxRounds
+	if limit <= 0 {
+		limit = DefaultMaxRounds
+	}
+	if a.turn.stopping != nil {
+		s.end(a.turn, a.turn.stopping)
+		return
+	}
+	if a.round > limit {
+		s.end(a.turn, &event.Note{Turn: a.turn.id, Cancels: true, Model: true, Text: fmt.Sprintf(
+			"stopped after %d model rounds, the limit of a turn; prompt again to go on", limit)})
+		return
+	}
+	s.setDoing("asking the model")
+	s.wg.Go(func() {
+		msg, reply, err := s.askModel(a)
+		s.mail.post(func() {
+			switch {
+			case a.turn.over || s.broken != nil:
+			case err != nil:
+				s.fail(a.turn, err)
+			default:
+				s.step(core.Event{Model: &core.Answer{ID: a.id, Reply: reply}}, msg)
+			}
+		})
+	})
+}
+
+// fail ends a turn whose model call failed for good. Loop only.
+func (s *Session) fail(t *turn, err error) {
+	ev := &event.Error{Turn: t.id, Source: "model", Message: err.Error(), Cancels: true}
+	if me, ok := errors.AsType[*model.Error](err); ok {
+		ev.Source = string(me.Kind)
+	}
+	s.end(t, ev)
+}
+
+// askModel asks until the model's calls fit their schemas, at most maxRefusals
+// times more. A reply with a call that does not fit is answered in the transcript
+// and never reaches the core.
+func (s *Session) askModel(a *ask) (*event.Message, core.Reply, error) {
+	for attempt := 1; ; attempt++ {
+		resp, profile, err := s.respond(a)
+		if err != nil {
+			return nil, core.Reply{}, err
+		}
+		msg := &event.Message{
+			Turn: a.turn.id, Ask: a.id, Text: resp.Text, Reasoning: resp.Reasoning, Calls: model.NormalizeStep(stepOf(a.turn.id, a.round), resp.Calls),
+			Usage: resp.Usage, Finish: resp.Finish, ProviderID: resp.ProviderID, Profile: profile,
+		}
+		typed, faults := typedCalls(msg)
+		if faults == nil {
+			return msg, core.Reply{Text: resp.Text, Calls: typed}, nil
+		}
+		if err := s.refuse(a, msg, faults, attempt); err != nil {
+			return nil, core.Reply{}, err
+		}
+	}
+}
+
+// refuse records a reply whose calls do not fit, with a result for each, and the
+// next attempt of the ask.
+func (s *Session) refuse(a *ask, msg *event.Message, faults []string, attempt int) error {
+	msg.Refused = true
+	payloads := []event.Payload{msg}
+	for _, fc := range msg.Calls {
+		payloads = append(payloads, &event.Call{
+			Turn: a.turn.id, ProviderID: fc.ID, Name: fc.Name, Arguments: fc.Arguments,
+		})
+	}
+	var results []*event.Result
+	for i, text := range faults {
+		r := &event.Result{Turn: a.turn.id, Call: 1 + uint64(i), State: event.Failed, Text: text}
+		results = append(results, r)
+		payloads = append(payloads, r)
+	}
+	if attempt <= maxRefusals {
+		again := *a.event
+		again.Attempt = attempt + 1
+		payloads = append(payloads, &again)
+	}
+	if _, err := s.journal.recordAt(a.turn.ctx, func(first uint64) {
+		for _, r := range results {
+			r.Call += first
+		}
+	}, payloads...); err != nil {
+		return err
+	}
+	if attempt > maxRefusals {
+		return &model.Error{Kind: model.BadRequest, Message: fmt.Sprintf(
+			"the model sent calls that fit no tool %d times in a row; the last fault: %s", attempt, faults[0])}
+	}
+	return nil
+}
+
+// typedCalls answers the reply's calls for the core, or a text for each call when
+// one of them does not fit.
+func typedCalls(msg *event.Message) ([]core.Call, []string) {
+	calls := make([]core.Call, len(msg.Calls))
+	faults := make([]string, len(msg.Calls))
+	bad := false
+	for i, fc := range msg.Calls {
+		var err error
+		if calls[i], err = typedCall(fc); err != nil {
+			faults[i], bad = err.Error(), true
+		}
+	}
+	if cutByLimit(msg.Finish) && len(msg.Calls) > 0 {
+		// A call may have lost its end even where its arguments happen to parse.
+		bad = true
+		for i := range faults {
+			faults[i] = "not run: the answer was cut by the output limit; send a shorter call"
+		}
+	}
+	if !bad {
+		return calls, nil
+	}
+	for i := range faults {
+		if faults[i] == "" {
+			faults[i] = "not run: another call of the same answer does not fit its tool; send this call again"
+		}
+	}
+	return nil, faults
+}
+
+func typedCall(fc model.FunctionCall) (core.Call, error) { return model.Typed(fc) }
+
+// cutByLimit tells the finish reasons of an answer that lost its end.
+func cutByLimit(finish string) bool {
+	return finish == "length" || finish == "max_tokens" || finish == "max_output_tokens"
+}
+
+// respond asks the turn's profile once and, when that one is out of reach, each
+// of its fallbacks in order.
+func (s *Session) respond(a *ask) (model.Response, string, error) {
+	names := append([]string{s.profileOf(a.turn)}, a.turn.settings.Profiles[s.profileOf(a.turn)].Fallback...)
+	var first error
+	for i, name := range names {
+		resp, err := s.respondWith(a, name)
+		if err == nil {
+			s.count(resp.Usage)
+			return resp, name, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if a.turn.ctx.Err() != nil || !mayFallBack(err) || i == len(names)-1 {
+			return model.Response{}, "", first
+		}
+		if _, err := s.journal.record(a.turn.ctx, &event.Note{Turn: a.turn.id, Text: fmt.Sprintf(
+			"profile %s: %v; trying profile %s", name, err, names[i+1])}); err != nil {
+			return model.Response{}, "", err
+		}
+	}
+	panic("unreachable")
+}
+
+func (s *Session) respondWith(a *ask, name string) (model.Response, error) {
+	profile, ok := a.turn.settings.Profiles[name]
+	if !ok {
+		return model.Response{}, &model.Error{Kind: model.BadRequest, Message: fmt.Sprintf(
+			"no profile is named %q; the configuration has %s", name, profileNames(a.turn.settings.Profiles))}
+	}
+	profile.Name = name
+	m, err := s.modelOf(a.turn.ctx, profile)
+	if err != nil {
+		return model.Response{}, err
+	}
+	messages, err := s.project(a.turn, profile)
+	if err != nil {
+		return model.Response{}, fmt.Errorf("prepare the model's messages: %w", err)
+	}
+	return m.Respond(a.turn.ctx, model.Request{
+		Profile: profile, Messages: messages, Tools: model.Tools(), Step: stepOf(a.turn.id, a.round),
+	}, func(d model.Delta) {
+		if d.Text != "" {
+			s.editor.Delta(s.id, a.turn.id, d.Text)
+		}
+	})
+}
+
+// modelOf answers the session's one model for a profile.
+func (s *Session) modelOf(ctx context.Context, p model.Profile) (model.Model, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m, ok := s.models[p.Name]; ok {
+		return m, nil
+	}
+	m, err := s.cfg.Provider(ctx, p, ProviderEnv{Session: s.id, Clock: s.clock})
+	if err != nil {
+		return nil, fmt.Errorf("open profile %s: %w", p.Name, err)
+	}
+	if r, ok := m.(model.Resumer); ok {
+		for _, a := range s.answered {
+			if a.profile == p.Name {
+				r.Answered(a.step, a.providerID)
+			}
+		}
+	}
+	s.models[p.Name] = m
+	return m, nil
+}
+
+// count adds an answer's usage to the session's.
+func (s *Session) count(u model.Usage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.usage.Input += u.Input
+	s.usage.CachedInput += u.CachedInput
+	s.usage.Output += u.Output
+	s.usage.Reasoning += u.Reasoning
+}
+
+// answered is an ask that was finished before this process took the session up.
+type answered struct{ profile, step, providerID string }
+
+// stepOf names a model round as scripts key it.
+func stepOf(turn uint64, round int) string { return fmt.Sprintf("%d/%d", turn, round) }
+
+// mayFallBack tells the failures that another profile may not have.
+func mayFallBack(err error) bool {
+	me, ok := errors.AsType[*model.Error](err)
+	return ok && (me.Kind == model.Overloaded || me.Kind == model.Auth || me.Kind == model.Network)
+}

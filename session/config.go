@@ -1,0 +1,89 @@
+package session
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/core"
+	"github.com/agent-lsp/agent-lsp/session/clock"
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/store"
+	"github.com/agent-lsp/agent-lsp/tools"
+	"github.com/google/uuid"
+)
+
+// Limits that hold unless the settings say otherwise.
+const (
+	// DefaultMaxRounds bounds the model calls of one turn.
+	DefaultMaxRounds = 50
+	// MaxPrompt bounds a prompt with its context, in bytes: the core keeps whole
+	// conversations in a few MiB, and a prompt is paid for at every round.
+	MaxPrompt = 4 << 20
+	// maxRepeats is how many identical calls with identical results in a row end
+	// a turn.
+	maxRepeats = 3
+	// maxRefusals is how often a model may send calls that do not fit within one
+	// ask before the ask counts as failed.
+	maxRefusals = 3
+)
+
+// Tools performs calls for one session. *tools.Executor implements it.
+type Tools interface {
+	Decide(ctx context.Context, op tools.Op) tools.Decision
+	Run(ctx context.Context, op tools.Op, label string) tools.Outcome
+	// Grant allows what has this Decision.Key for the rest of the session.
+	Grant(key string)
+	// Remember tells what the model has read before: hashes of texts by path.
+	Remember(hashes map[string]string)
+}
+
+// Checker checks the roots that edits touched. *checker.Checker implements it.
+type Checker interface {
+	AfterEdit(ctx context.Context, workspace string, edited []string) []checker.Result
+	Check(ctx context.Context, root string) checker.Result
+}
+
+// Settings are what a person configured. The manager takes a new value at any
+// time; a running turn keeps the one it started with.
+type Settings struct {
+	Profile   string // of new sessions, unless the person picked another
+	Profiles  map[string]model.Profile
+	Prelude   string // standing instructions; the base layer of every request
+	MaxRounds int    // 0: DefaultMaxRounds
+	Subject   string // whose sessions these are, e.g. the user's login name
+}
+
+// ProviderEnv is what a provider gets beside its profile.
+type ProviderEnv struct {
+	Session uuid.UUID
+	Clock   clock.Clock
+}
+
+// Config is what a Manager is made of. It owns none of it: whoever opened the
+// core and the store closes them after Manager.Shutdown.
+type Config struct {
+	// Core and Store answer what is opened in the background; they may block
+	// until it is.
+	Core  func(context.Context) (*core.Core, error)
+	Store func(context.Context) (store.Store, error)
+	// Provider makes the model of a profile for one session.
+	Provider func(ctx context.Context, p model.Profile, env ProviderEnv) (model.Model, error)
+	// Tools makes the executor of one session over its workspace.
+	Tools   func(ws tools.Workspace) (Tools, error)
+	Checker Checker
+	// Clock makes the clock of a session with this profile.
+	Clock func(p model.Profile) (clock.Clock, error)
+	// NewID makes the id of a session with this profile.
+	NewID    func(p model.Profile) (uuid.UUID, error)
+	Settings Settings
+	// LeaseTTL is how long a session stays with a process that no longer renews;
+	// 0: DefaultLeaseTTL.
+	LeaseTTL time.Duration
+	Log      *slog.Logger
+
+	// agreed is told, before each ask, whether the folded transcript and the
+	// core's own conversation are the same. Tests only: it costs a walk of both.
+	agreed func(error)
+}

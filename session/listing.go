@@ -1,0 +1,138 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/agent-lsp/agent-lsp/session/store"
+	"github.com/google/uuid"
+)
+
+// infoOf is a record as clients see it.
+func infoOf(r store.Session) Info {
+	i := Info{
+		ID: r.ID, Root: r.Root, Profile: r.Harness, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Turns: r.Turns, State: "stored",
+	}
+	if r.Title != nil {
+		i.Title = *r.Title
+	}
+	return i
+}
+
+// List answers the stored and the running sessions, of every root.
+func (m *Manager) List(ctx context.Context) (Listing, error) {
+	st, err := m.cfg.Store(ctx)
+	if err != nil {
+		return Listing{}, fmt.Errorf("open the session store: %w", err)
+	}
+	stored, err := st.List(ctx)
+	if err != nil {
+		return Listing{}, fmt.Errorf("list sessions: %w", err)
+	}
+	out := Listing{Sessions: []Info{}, Undecodable: stored.Undecodable}
+	if out.Undecodable == nil {
+		out.Undecodable = []store.Undecodable{}
+	}
+	seen := map[uuid.UUID]bool{}
+	records := map[uuid.UUID]*Session{}
+	for _, s := range m.all() {
+		records[s.id] = s
+	}
+	list := func(i Info) { out.Sessions = append(out.Sessions, i) }
+	for _, r := range stored.Sessions {
+		seen[r.ID] = true
+		if s, ok := records[r.ID]; ok {
+			list(s.info())
+		} else {
+			list(infoOf(r))
+		}
+	}
+	for id, s := range records {
+		if !seen[id] { // never saved
+			list(s.info())
+		}
+	}
+	slices.SortFunc(out.Sessions, func(a, b Info) int {
+		return orderRecords(store.Session{ID: a.ID, CreatedAt: a.CreatedAt}, store.Session{ID: b.ID, CreatedAt: b.CreatedAt})
+	})
+	return out, nil
+}
+
+// Close suspends a session of this process; it can be resumed.
+func (m *Manager) Close(ctx context.Context, id uuid.UUID) error {
+	s, err := m.session(id)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	delete(m.sessions, id)
+	maps.DeleteFunc(m.recent, func(_ string, v uuid.UUID) bool { return v == id })
+	m.mu.Unlock()
+	s.close()
+	return nil
+}
+
+// Delete ends a session and removes everything that is kept of it.
+func (m *Manager) Delete(ctx context.Context, id uuid.UUID) error {
+	if _, err := m.session(id); err == nil {
+		if err := m.Close(ctx, id); err != nil {
+			return err
+		}
+	}
+	st, err := m.cfg.Store(ctx)
+	if err != nil {
+		return fmt.Errorf("open the session store: %w", err)
+	}
+	if err := st.Delete(ctx, id); err != nil {
+		return fmt.Errorf("delete session %s: %w", id, err)
+	}
+	return nil
+}
+
+// Status describes the manager for a status bar and for bug reports.
+func (m *Manager) Status() Status {
+	st := Status{Sessions: []Info{}, Turns: []RunningTurn{}, Checks: []CheckerStatus{}}
+	for _, s := range m.all() {
+		st.Sessions = append(st.Sessions, s.info())
+		st.Turns = append(st.Turns, s.running()...)
+		s.mu.Lock()
+		st.Usage.Input += s.usage.Input
+		st.Usage.CachedInput += s.usage.CachedInput
+		st.Usage.Output += s.usage.Output
+		st.Usage.Reasoning += s.usage.Reasoning
+		s.mu.Unlock()
+		if err := s.journal.failure(); err != nil && st.Store == "" {
+			st.Store = "sessions are not saved: " + err.Error()
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, root := range slices.Sorted(maps.Keys(m.checks)) {
+		r := m.checks[root]
+		st.Checks = append(st.Checks, CheckerStatus{Root: root, Outcome: r.Outcome.String(), Text: r.Text})
+	}
+	return st
+}
+
+// running answers the session's turns that are not over.
+func (s *Session) running() []RunningTurn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := []RunningTurn{}
+	for _, id := range slices.Sorted(maps.Keys(s.turns)) {
+		t := s.turns[id]
+		select {
+		case <-t.done:
+			continue
+		default:
+		}
+		r := RunningTurn{Session: s.id, Turn: id, Prompt: t.prompt, Doing: "queued"}
+		if len(out) == 0 {
+			r.Doing = s.doing
+		}
+		out = append(out, r)
+	}
+	return out
+}

@@ -1,0 +1,355 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/history"
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/store"
+	"github.com/google/uuid"
+)
+
+// Manager owns the sessions of one editor. Its methods are safe for concurrent
+// use.
+type Manager struct {
+	cfg    Config
+	editor Editor
+	ctx    context.Context // ends with the manager
+	stop   context.CancelFunc
+
+	mu       sync.Mutex // guards what follows
+	settings Settings
+	picked   string // the profile that the person picked in this process
+	sessions map[uuid.UUID]*Session
+	recent   map[string]uuid.UUID // by root
+	checks   map[string]checker.Result
+	closed   bool
+}
+
+// NewManager makes a manager; Shutdown ends it and every session it runs.
+func NewManager(cfg Config, editor Editor) *Manager {
+	m := &Manager{
+		cfg: cfg, editor: editor, settings: cfg.Settings,
+		sessions: map[uuid.UUID]*Session{}, recent: map[string]uuid.UUID{}, checks: map[string]checker.Result{},
+	}
+	m.ctx, m.stop = context.WithCancel(context.Background())
+	return m
+}
+
+// Configure takes new settings; turns that run keep theirs.
+func (m *Manager) Configure(settings Settings) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.settings = settings
+	for _, s := range m.sessions {
+		s.mu.Lock()
+		s.settings = settings
+		s.mu.Unlock()
+	}
+}
+
+// Shutdown suspends every session: running work is stopped, nothing is lost, and
+// a later process can resume. It waits for their goroutines.
+func (m *Manager) Shutdown() {
+	m.mu.Lock()
+	m.closed = true
+	sessions := slices.Collect(maps.Values(m.sessions))
+	m.mu.Unlock()
+	m.stop()
+	for _, s := range sessions {
+		s.close()
+	}
+}
+
+// Prompt starts a turn and answers at once.
+func (m *Manager) Prompt(ctx context.Context, p Prompt) (uuid.UUID, uint64, error) {
+	switch size := promptSize(p); {
+	case strings.TrimSpace(p.Text) == "":
+		return uuid.Nil, 0, &ArgumentError{"text", "is empty; say what the agent should do"}
+	case size > MaxPrompt:
+		return uuid.Nil, 0, &ArgumentError{"text", fmt.Sprintf(
+			"the prompt and its context are %d bytes; at most %d are taken", size, MaxPrompt)}
+	}
+	s, err := m.target(ctx, p)
+	if err != nil {
+		return uuid.Nil, 0, err
+	}
+	turn, err := s.prompt(p)
+	if err != nil {
+		return uuid.Nil, 0, err
+	}
+	return s.id, turn, nil
+}
+
+func promptSize(p Prompt) int {
+	n := len(p.Text)
+	for _, c := range p.Context {
+		n += len(c.Path) + len(c.Text)
+	}
+	return n
+}
+
+// target is the session that a prompt goes to.
+func (m *Manager) target(ctx context.Context, p Prompt) (*Session, error) {
+	if p.Session != nil {
+		return m.session(*p.Session)
+	}
+	m.mu.Lock()
+	id, ok := m.recent[p.Root]
+	s := m.sessions[id]
+	m.mu.Unlock()
+	if ok && s != nil {
+		return s, nil
+	}
+	id, err := m.New(ctx, NewSession{Root: p.Root})
+	if err != nil {
+		return nil, err
+	}
+	return m.session(id)
+}
+
+// session answers a session of this process.
+func (m *Manager) session(id uuid.UUID) (*Session, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s, ok := m.sessions[id]; ok {
+		return s, nil
+	}
+	return nil, &ArgumentError{"session", fmt.Sprintf("%s is not open here; resume it first", id)}
+}
+
+// New makes a session. The core starts with its first turn.
+func (m *Manager) New(ctx context.Context, n NewSession) (uuid.UUID, error) {
+	m.mu.Lock()
+	settings := m.settings
+	if n.Profile == "" {
+		n.Profile = m.picked
+	}
+	m.mu.Unlock()
+	if n.Profile == "" {
+		n.Profile = settings.Profile
+	}
+	profile, ok := settings.Profiles[n.Profile]
+	if !ok {
+		return uuid.Nil, &ArgumentError{"profile", fmt.Sprintf(
+			"no profile is named %q; the configuration has %s", n.Profile, profileNames(settings.Profiles))}
+	}
+	profile.Name = n.Profile
+	st, err := m.cfg.Store(ctx)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("open the session store: %w", err)
+	}
+	id, err := m.cfg.NewID(profile)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	s, err := m.make(id, n.Root, profile, st)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	now := s.clock.Now().UTC().Truncate(time.Microsecond)
+	s.record = store.Session{
+		ID: id, Subject: settings.Subject, Harness: n.Profile, Root: n.Root, CreatedAt: now, UpdatedAt: now, Commands: []string{},
+	}
+	if n.Title != "" {
+		s.record.Title = &n.Title
+	}
+	if err := st.Put(ctx, s.record); err != nil {
+		if ctx.Err() != nil {
+			return uuid.Nil, err
+		}
+		s.journal.lose(err)
+	} else if err := s.lease(ctx); err != nil {
+		return uuid.Nil, err
+	}
+	return id, m.adopt(s)
+}
+
+// make builds a session that is not started yet.
+func (m *Manager) make(id uuid.UUID, root string, profile model.Profile, st store.Store) (*Session, error) {
+	ws, err := m.editor.Workspace(root)
+	if err != nil {
+		return nil, &ArgumentError{"root", err.Error()}
+	}
+	clk, err := m.cfg.Clock(profile)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	settings := m.settings
+	m.mu.Unlock()
+	s := &Session{
+		id: id, root: root, ledger: ledger{profile: profile.Name}, editor: m.editor, cfg: &m.cfg, log: m.cfg.Log, clock: clk,
+		settings: settings, turns: map[uint64]*turn{}, models: map[string]model.Model{},
+	}
+	s.journal = &journal{id: id, store: st, now: clk.Now, folder: new(history.Folder), report: func(e store.Event, p event.Payload) {
+		m.editor.Event(id, root, e, p)
+	}}
+	s.work = &workspace{Workspace: ws, journal: s.journal}
+	if s.tools, err = m.cfg.Tools(s.work); err != nil {
+		return nil, fmt.Errorf("open the tools of %s: %w", root, err)
+	}
+	return s, nil
+}
+
+// adopt starts a session and lists it.
+func (m *Manager) adopt(s *Session) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return errClosed
+	}
+	s.start(m.ctx)
+	m.sessions[s.id] = s
+	m.recent[s.root] = s.id
+	return nil
+}
+
+// Wait answers how a turn ended, once it has.
+func (m *Manager) Wait(ctx context.Context, id uuid.UUID, turn uint64) (TurnResult, error) {
+	s, err := m.session(id)
+	if err != nil {
+		return TurnResult{}, err
+	}
+	return s.wait(ctx, turn)
+}
+
+// Cancel ends a turn. Without a session the one with a running turn is meant,
+// without a turn the one that runs. It answers false when nothing was under way.
+func (m *Manager) Cancel(ctx context.Context, id *uuid.UUID, turn *uint64) (bool, error) {
+	var n uint64
+	if turn != nil {
+		n = *turn
+	}
+	if id != nil {
+		s, err := m.session(*id)
+		if err != nil {
+			return false, err
+		}
+		return s.cancelTurn(ctx, n)
+	}
+	cancelled := false
+	for _, s := range m.all() {
+		ok, err := s.cancelTurn(ctx, n)
+		if err != nil && !errors.Is(err, errClosed) {
+			return cancelled, err
+		}
+		cancelled = cancelled || ok
+	}
+	return cancelled, nil
+}
+
+// all answers the sessions of this process, ordered by creation, then id.
+func (m *Manager) all() []*Session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := slices.Collect(maps.Values(m.sessions))
+	slices.SortFunc(out, func(a, b *Session) int {
+		return orderRecords(a.record, b.record)
+	})
+	return out
+}
+
+func orderRecords(a, b store.Session) int {
+	if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
+		return c
+	}
+	return strings.Compare(a.ID.String(), b.ID.String())
+}
+
+// Transcript answers a session's events after an index, and the next index.
+func (m *Manager) Transcript(ctx context.Context, id uuid.UUID, after *uint64) ([]Entry, uint64, error) {
+	m.mu.Lock()
+	s, ok := m.sessions[id]
+	m.mu.Unlock()
+	if ok {
+		events, err := entries(s.journal.events(ctx, after))
+		return events, s.journal.next(), err
+	}
+	st, err := m.cfg.Store(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("open the session store: %w", err)
+	}
+	if _, ok, err := st.Get(ctx, id); err == nil && !ok {
+		return nil, 0, &ArgumentError{"session", fmt.Sprintf("%s is not known", id)}
+	}
+	events, err := entries(st.Transcript(ctx, id, after))
+	if err != nil {
+		return nil, 0, err
+	}
+	head, err := st.Head(ctx, id)
+	return events, head, err
+}
+
+// Check runs the checker on a root now.
+func (m *Manager) Check(ctx context.Context, root string) (checker.Result, error) {
+	r := m.cfg.Checker.Check(ctx, root)
+	if err := ctx.Err(); err != nil {
+		return r, err
+	}
+	m.Checked(root, r)
+	m.editor.Findings(root, r)
+	return r, nil
+}
+
+// Checked remembers a check for Status.
+func (m *Manager) Checked(root string, r checker.Result) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.checks[r.Root] = r
+}
+
+// Profiles answers what a person can pick from, by name.
+func (m *Manager) Profiles() []ProfileInfo {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	selected := m.picked
+	if selected == "" {
+		selected = m.settings.Profile
+	}
+	out := []ProfileInfo{}
+	for _, name := range slices.Sorted(maps.Keys(m.settings.Profiles)) {
+		p := m.settings.Profiles[name]
+		out = append(out, ProfileInfo{Name: name, Provider: p.Provider, Model: p.Model, Selected: name == selected})
+	}
+	return out
+}
+
+// SelectProfile picks the profile of new sessions and remembers it for the
+// subject.
+func (m *Manager) SelectProfile(ctx context.Context, name string) error {
+	m.mu.Lock()
+	profiles, subject := m.settings.Profiles, m.settings.Subject
+	m.mu.Unlock()
+	if _, ok := profiles[name]; !ok {
+		return &ArgumentError{"profile", fmt.Sprintf("no profile is named %q; the configuration has %s", name, profileNames(profiles))}
+	}
+	st, err := m.cfg.Store(ctx)
+	if err == nil {
+		err = st.SetDefaultHarness(ctx, subject, name)
+	}
+	if err != nil {
+		return fmt.Errorf("remember profile %s: %w", name, err)
+	}
+	m.mu.Lock()
+	m.picked = name
+	m.mu.Unlock()
+	return nil
+}
+
+func profileNames(profiles map[string]model.Profile) string {
+	names := slices.Sorted(maps.Keys(profiles))
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

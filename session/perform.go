@@ -1,0 +1,177 @@
+package session
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/agent-lsp/agent-lsp/core"
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/tools"
+)
+
+// waitingPrefix starts what a session is doing while it waits for the person.
+const waitingPrefix = "waiting for you: "
+
+// cancelledText answers the calls of a turn that was cancelled.
+const cancelledText = "cancelled"
+
+// perform runs the calls of one reply: those that only read side by side, those
+// that change something in their order. Results reach the core in the order of
+// the calls, so that the same script gives the same transcript. After the last
+// edit of the reply the checker looks once.
+func (s *Session) perform(t *turn, calls []*call) {
+	ops := make([]performed, len(calls))
+	lastEdit := -1
+	for i, c := range calls {
+		ops[i] = performed{call: c, decision: s.tools.Decide(t.ctx, c.op)}
+		if c.op.Write != nil || c.op.Patch != nil {
+			lastEdit = i
+		}
+	}
+	var edited []string
+	for i := 0; i < len(ops); {
+		n := 1
+		if !ops[i].alone() {
+			for i+n < len(ops) && !ops[i+n].alone() {
+				n++
+			}
+		}
+		group := ops[i : i+n]
+		var wg sync.WaitGroup
+		for j := range group {
+			wg.Go(func() { group[j].outcome = s.runCall(t, &group[j]) })
+		}
+		wg.Wait()
+		for j := range group {
+			p := &group[j]
+			if p.outcome.Edit != nil {
+				edited = append(edited, p.outcome.Edit.Path)
+			}
+			if i+j == lastEdit && len(edited) > 0 && t.ctx.Err() == nil {
+				p.outcome.Text += s.check(t, edited)
+			}
+			if !s.mail.call(s.ctx, func() { s.answer(t, p.call, p.outcome) }) {
+				return
+			}
+		}
+		i += n
+	}
+}
+
+// performed is a call on its way.
+type performed struct {
+	call     *call
+	decision tools.Decision
+	outcome  tools.Outcome
+}
+
+// alone tells the calls that nothing may run beside: what changes something, and
+// what a person is asked about.
+func (p *performed) alone() bool { return p.decision.Mutates || p.decision.Verdict != tools.Allow }
+
+// runCall performs one call if policy and the person allow it.
+func (s *Session) runCall(t *turn, p *performed) tools.Outcome {
+	if t.ctx.Err() != nil {
+		return tools.Outcome{State: tools.Cancelled, Text: cancelledText}
+	}
+	switch p.decision.Verdict {
+	case tools.Deny:
+		return tools.Outcome{State: tools.Rejected, Text: "rejected: " + p.decision.Reason}
+	case tools.Ask:
+		if out, ok := s.approve(t, p); !ok {
+			return out
+		}
+	}
+	s.setDoing(p.decision.Title)
+	if p.decision.Mutates {
+		s.work.begin(t.id, p.call.id)
+	}
+	return s.tools.Run(t.ctx, p.call.op, fmt.Sprintf("Agent: %s", titleOf(t.prompt)))
+}
+
+// approve asks the person.
+func (s *Session) approve(t *turn, p *performed) (tools.Outcome, bool) {
+	d := p.decision
+	failed := func(err error) (tools.Outcome, bool) {
+		return tools.Outcome{State: tools.Failed, Text: "not run: " + err.Error()}, false
+	}
+	if _, err := s.journal.record(s.ctx, &event.Approval{
+		Turn: t.id, ID: p.call.id, State: "asked", Title: d.Title, Detail: d.Detail,
+	}); err != nil {
+		return failed(err)
+	}
+	s.setDoing(waitingPrefix + d.Title)
+	a := s.editor.Approve(t.ctx, Question{Session: s.id, Turn: t.id, ID: p.call.id, Title: d.Title, Detail: d.Detail})
+	if t.ctx.Err() != nil {
+		return tools.Outcome{State: tools.Cancelled, Text: cancelledText}, false
+	}
+	if _, err := s.journal.record(s.ctx, &event.Approval{
+		Turn: t.id, ID: p.call.id, State: "answered", Decision: string(a.Decision), Reason: a.Reason,
+	}); err != nil {
+		return failed(err)
+	}
+	switch a.Decision {
+	case AllowSession:
+		s.tools.Grant(d.Key)
+		return tools.Outcome{}, true
+	case AllowOnce:
+		return tools.Outcome{}, true
+	}
+	reason := a.Reason
+	if reason == "" {
+		reason = "by the user"
+	}
+	return tools.Outcome{State: tools.Rejected, Text: "rejected: " + reason}, false
+}
+
+// answer records a call's result and steps the core with it. Loop only.
+func (s *Session) answer(t *turn, c *call, out tools.Outcome) {
+	res := resultOf(t, c, out)
+	if _, waiting := t.calls[c.id]; !waiting || t.over || s.broken != nil {
+		// The turn ended first. Its answer stands; what the call still did is
+		// kept, so that undo and a person can see it.
+		if out.Edit != nil {
+			if _, err := s.journal.record(s.ctx, res); err != nil && s.ctx.Err() == nil {
+				s.log.Error("record a late edit", "session", s.id, "path", out.Edit.Path, "err", err)
+			}
+		}
+		return
+	}
+	delete(t.calls, c.id)
+	// What the person refused does not count: the model may well ask again.
+	if out.State != tools.Rejected && s.guard.repeats(c, res.Text) >= maxRepeats {
+		t.stopping = &event.Note{Turn: t.id, Cancels: true, Model: true, Text: fmt.Sprintf(
+			"stopped: the same %s call gave the same result %d times in a row; prompt again to go on", c.name, maxRepeats)}
+	}
+	s.step(outputOf(c, res), res)
+}
+
+// outputOf is a result as the core takes it.
+func outputOf(c *call, r *event.Result) core.Event {
+	o := &core.Output{ID: c.id, Text: r.Text, Failed: r.State != event.Completed}
+	switch op := c.op; {
+	case op.Exec != nil:
+		return core.Event{Exec: o}
+	case op.Git != nil:
+		return core.Event{Git: o}
+	case op.Browse != nil:
+		return core.Event{Browse: o}
+	default:
+		return core.Event{File: o}
+	}
+}
+
+// guard counts identical calls with identical results in a row.
+type guard struct {
+	name, args, text string
+	n                int
+}
+
+func (g *guard) repeats(c *call, text string) int {
+	if g.n > 0 && g.name == c.name && g.args == c.args && g.text == text {
+		g.n++
+	} else {
+		*g = guard{c.name, c.args, text, 1}
+	}
+	return g.n
+}

@@ -1,0 +1,100 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/history"
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/projection"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// agentsFile holds a repository's own instructions for agents.
+const (
+	agentsFile    = "AGENTS.md"
+	maxAgentsFile = 32 << 10
+)
+
+// promptText is a prompt with its context as the core and the model read it.
+func promptText(u *event.User) string { return history.Prompt(u.Text, u.Context) }
+
+// layers are what a turn's requests hold beside the conversation. They are taken
+// once a turn, so that each request of it starts with the bytes of the one before
+// and a provider's prompt cache keeps hitting.
+type layers struct {
+	once   sync.Once
+	system projection.System
+}
+
+// project makes the messages of the turn's next request.
+func (s *Session) project(t *turn, p model.Profile) ([]jsontext.Value, error) {
+	t.layers.once.Do(func() { t.layers.system = s.system(t) })
+	m := projection.Model{PromptCache: p.PromptCache}
+	if p.Vision {
+		m.Capabilities = append(m.Capabilities, "vision")
+	}
+	cfg := projection.Default()
+	if p.ReasoningEcho == "both" {
+		cfg.ReasoningEcho = projection.Both
+	}
+	return projection.Project(t.ctx, s.journal.history(), t.layers.system, m, cfg, projection.Hooks{})
+}
+
+// system reads the layers of a turn.
+func (s *Session) system(t *turn) projection.System {
+	sys := projection.System{Base: t.settings.Prelude}
+	if sys.Base == "" {
+		sys.Base = DefaultPrelude
+	}
+	if text, err := s.agents(); err != nil {
+		s.log.Warn("leave out "+agentsFile, "session", s.id, "err", err)
+	} else if text != "" {
+		sys.Static = append(sys.Static, "The workspace's "+agentsFile+":\n\n"+text)
+	}
+	if state := s.editor.State(s.root); state != "" {
+		sys.Dynamic = append(sys.Dynamic, state)
+	}
+	return sys
+}
+
+// agents reads the root's AGENTS.md, the open buffer first.
+func (s *Session) agents() (string, error) {
+	if doc, ok := s.work.Buffer(agentsFile); ok {
+		return doc.Text, nil
+	}
+	f, err := s.work.Root().Open(agentsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", errors.Join(err, errors.New("it is not a regular file"))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxAgentsFile+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(text) > maxAgentsFile:
+		return "", fmt.Errorf("it is over %d bytes", maxAgentsFile)
+	case !utf8.Valid(text):
+		return "", errors.New("it is not UTF-8")
+	}
+	return string(text), nil
+}
+
+// profileOf is the profile that a turn asks first.
+func (l *ledger) profileOf(t *turn) string {
+	if l.profile != "" {
+		return l.profile
+	}
+	return t.settings.Profile
+}

@@ -1,0 +1,299 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/agent-lsp/agent-lsp/core"
+	"github.com/agent-lsp/agent-lsp/session/clock"
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/store"
+	"github.com/agent-lsp/agent-lsp/tools"
+	"github.com/google/uuid"
+)
+
+// Session drives one core session. One goroutine, the loop behind the mailbox,
+// owns everything marked so below and is the only one that steps the core; model
+// calls and tools run in goroutines of their own and post back what they found.
+type Session struct {
+	id      uuid.UUID
+	root    string
+	editor  Editor
+	cfg     *Config
+	log     *slog.Logger
+	clock   clock.Clock
+	journal *journal
+	tools   Tools
+	work    *workspace
+	held    store.Lease // nil when the store could not be written at the start
+	undoing sync.Mutex  // one undo at a time
+
+	ctx  context.Context // ends with the session
+	stop context.CancelFunc
+	mail *mailbox
+	wg   sync.WaitGroup // the loop and every goroutine it started
+
+	// Owned by the loop.
+	core *core.Session
+	ledger
+	guard  guard
+	broken error // why the core cannot be stepped any more
+
+	mu       sync.Mutex // guards what follows
+	settings Settings
+	nextTurn uint64
+	turns    map[uint64]*turn // every turn of this process, for those who wait
+	record   store.Session
+	doing    string
+	models   map[string]model.Model
+	answered []answered // by processes before this one
+	usage    model.Usage
+}
+
+// turn is one prompt on its way.
+type turn struct {
+	id       uint64
+	prompt   string
+	settings Settings
+	ctx      context.Context
+	cancel   context.CancelFunc
+	done     chan struct{} // closed when result is final
+
+	// Owned by the loop.
+	round  int              // model calls so far
+	calls  map[uint64]*call // dispatched, not answered
+	result TurnResult
+	over   bool
+	layers layers
+	// stopping ends the turn at its next model call, and says why.
+	stopping *event.Note
+}
+
+// call is one action that awaits its result.
+type call struct {
+	id    uint64
+	index uint64 // of its event in the transcript
+	name  string
+	args  string
+	op    tools.Op
+}
+
+// start runs the loop. The session ends with parent or by close.
+func (s *Session) start(parent context.Context) {
+	s.ctx, s.stop = context.WithCancel(parent)
+	s.mail = newMailbox()
+	if s.held != nil {
+		s.wg.Go(s.keepLease)
+	}
+	s.wg.Go(func() {
+		s.mail.run(s.ctx)
+		if s.core != nil {
+			// The session's context has ended; the instance still has to go.
+			if err := s.core.Close(context.WithoutCancel(s.ctx)); err != nil {
+				s.log.Warn("close core session", "session", s.id, "err", err)
+			}
+		}
+	})
+}
+
+// close suspends the session: running work is stopped, nothing is answered to
+// the core, and a later resume goes on from the journal.
+func (s *Session) close() {
+	s.stop()
+	s.wg.Wait()
+}
+
+// open makes the core's session if there is none yet. Loop only.
+func (s *Session) open() error {
+	if s.broken != nil {
+		return s.broken
+	}
+	if s.core != nil {
+		return nil
+	}
+	c, err := s.cfg.Core(s.ctx)
+	if err == nil {
+		s.core, err = c.New(s.ctx, core.Config{})
+	}
+	if err != nil {
+		s.broken = fmt.Errorf("open the agent's core: %w", err)
+	}
+	return s.broken
+}
+
+// prompt accepts a turn and answers its id at once.
+func (s *Session) prompt(p Prompt) (uint64, error) {
+	s.mu.Lock()
+	s.nextTurn++
+	t := &turn{
+		id: s.nextTurn, prompt: p.Text, settings: s.settings,
+		done: make(chan struct{}), calls: map[uint64]*call{},
+	}
+	t.ctx, t.cancel = context.WithCancel(s.ctx)
+	s.turns[t.id] = t
+	// Posted under mu, so that turns reach the core in the order of their ids.
+	ok := s.mail.post(func() { s.begin(t, p) })
+	s.mu.Unlock()
+	if !ok {
+		return 0, errClosed
+	}
+	return t.id, nil
+}
+
+// begin steps the core with a prompt. Loop only.
+func (s *Session) begin(t *turn, p Prompt) {
+	user := &event.User{Turn: t.id, Text: p.Text, Context: p.Context}
+	s.queue = append(s.queue, t)
+	if err := s.open(); err != nil {
+		s.lose(user, err)
+		return
+	}
+	s.step(core.Event{Turn: &core.Turn{ID: t.id, Prompt: promptText(user)}}, user)
+}
+
+// cancel ends a running or queued turn; 0 is the running one. It answers false
+// when there is no such turn under way.
+func (s *Session) cancelTurn(ctx context.Context, id uint64) (bool, error) {
+	found := false
+	if !s.mail.call(ctx, func() {
+		for _, t := range s.queue {
+			if id == 0 || t.id == id {
+				found = true
+				s.end(t, &event.Note{Turn: t.id, Text: "cancelled by the user", Cancels: true})
+				return
+			}
+		}
+	}) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		return false, errClosed
+	}
+	return found, nil
+}
+
+// end cancels a turn in the core; why says so in the transcript. Loop only.
+func (s *Session) end(t *turn, why event.Payload) {
+	t.cancel()
+	if t.over {
+		return
+	}
+	switch w := why.(type) {
+	case *event.Note:
+		t.result.Text = w.Text
+	case *event.Error:
+		t.result.Text = w.Message
+	}
+	payloads := []event.Payload{why}
+	for _, c := range sortedCalls(t.calls) {
+		payloads = append(payloads, &event.Result{
+			Turn: t.id, ID: c.id, Call: c.index, State: event.Cancelled, Text: cancelledText,
+		})
+	}
+	t.calls = map[uint64]*call{}
+	if s.broken != nil {
+		s.lose(why, s.broken)
+		return
+	}
+	s.step(core.Event{Cancel: &core.Cancel{Turn: t.id}}, payloads...)
+}
+
+// finish makes a turn's result final. Loop only.
+func (s *Session) finish(t *turn, outcome string) {
+	t.over = true
+	t.cancel()
+	t.result.Outcome = outcome
+	s.queue = remove(s.queue, t)
+	s.mu.Lock()
+	s.doing = ""
+	s.record.Turns = max(s.record.Turns, t.id)
+	s.record.UpdatedAt = s.clock.Now().UTC()
+	if s.record.Title == nil {
+		s.record.Title = new(titleOf(t.prompt))
+	}
+	rec := s.record
+	s.mu.Unlock()
+	if s.journal.failure() == nil {
+		if err := s.journal.store.Put(s.ctx, rec); err != nil && s.ctx.Err() == nil {
+			s.log.Warn("update the session's record", "session", s.id, "err", err)
+		}
+	}
+	close(t.done)
+}
+
+// lose ends every accepted turn because the core cannot go on. What caused it is
+// kept, so that a rebuilt session starts from it. Loop only.
+func (s *Session) lose(cause event.Payload, err error) {
+	s.broken = err
+	s.log.Error("session cannot go on", "session", s.id, "err", err)
+	payloads := []event.Payload{cause}
+	for _, t := range s.queue {
+		payloads = append(payloads, &event.Error{Turn: t.id, Source: "core", Message: err.Error(), Cancels: true})
+	}
+	if _, err := s.journal.record(s.ctx, payloads...); err != nil && s.ctx.Err() == nil {
+		s.log.Error("record the failure", "session", s.id, "err", err)
+	}
+	for _, t := range append([]*turn(nil), s.queue...) {
+		t.result.Text = err.Error()
+		s.finish(t, "cancelled")
+	}
+}
+
+// wait answers how a turn ended.
+func (s *Session) wait(ctx context.Context, id uint64) (TurnResult, error) {
+	s.mu.Lock()
+	t, ok := s.turns[id]
+	s.mu.Unlock()
+	if !ok {
+		return TurnResult{}, &ArgumentError{"turn", fmt.Sprintf("session %s has no turn %d", s.id, id)}
+	}
+	select {
+	case <-t.done:
+		return t.result, nil
+	case <-ctx.Done():
+		return TurnResult{}, ctx.Err()
+	case <-s.ctx.Done():
+		return TurnResult{}, errors.New("the session was suspended before the turn ended; it can be resumed")
+	}
+}
+
+// note tells the status bar what the session is at.
+func (s *Session) setDoing(text string) {
+	s.mu.Lock()
+	s.doing = text
+	s.mu.Unlock()
+}
+
+// info describes the session for a listing.
+func (s *Session) info() Info {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := infoOf(s.record)
+	i.State = "idle"
+	for _, t := range s.turns {
+		select {
+		case <-t.done:
+		default:
+			i.State = "running"
+		}
+	}
+	if strings.HasPrefix(s.doing, waitingPrefix) {
+		i.State = "waiting"
+	}
+	return i
+}
+
+// titleOf makes a session's title of its first prompt.
+func titleOf(prompt string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	r := []rune(line)
+	if len(r) > 80 {
+		return string(r[:79]) + "…"
+	}
+	return line
+}

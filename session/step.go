@@ -1,0 +1,264 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/agent-lsp/agent-lsp/core"
+	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/history"
+	"github.com/agent-lsp/agent-lsp/session/model"
+)
+
+// step tells the core what happened and performs the actions it answers. What
+// caused the step and every action are in the transcript, in one append, before
+// any of them is performed. Loop only.
+func (s *Session) step(ev core.Event, causes ...event.Payload) {
+	actions, err := s.core.Step(s.ctx, ev)
+	if err != nil {
+		if s.ctx.Err() == nil {
+			s.lose(causes[0], fmt.Errorf("step the agent's core: %w", err))
+		}
+		return
+	}
+	plan := s.ledger.plan(actions, causes)
+	first, err := s.journal.recordAt(s.ctx, plan.place, plan.payloads...)
+	if err != nil {
+		if s.ctx.Err() == nil {
+			s.lose(causes[0], err)
+		}
+		return
+	}
+	if plan.save {
+		s.save(first + uint64(len(plan.payloads)) - 1)
+	}
+	if len(plan.calls) > 0 {
+		s.wg.Go(func() { s.perform(plan.turn, plan.calls) })
+	}
+	for _, d := range plan.done {
+		s.finish(d.turn, d.outcome)
+	}
+	if plan.ask != nil {
+		if s.cfg.agreed != nil {
+			s.cfg.agreed(history.Agree(s.journal.history(), actions[len(actions)-1].Op.Model.Messages))
+		}
+		s.ask(plan.ask)
+	}
+}
+
+// plan is what a step is going to write and do.
+type plan struct {
+	payloads []event.Payload
+	turn     *turn           // of calls
+	calls    []*call         // to perform, index relative to the append's first
+	refused  []*event.Result // of calls that the core refused, Call likewise
+	done     []ending
+	ask      *ask
+	save     bool
+}
+
+// place makes relative indices absolute.
+func (p *plan) place(first uint64) {
+	for _, c := range p.calls {
+		c.index += first
+	}
+	for _, r := range p.refused {
+		r.Call += first
+	}
+}
+
+type ending struct {
+	turn    *turn
+	outcome string
+}
+
+// ask is one model call that the core wants.
+type ask struct {
+	turn  *turn
+	id    uint64
+	round int
+	event *event.Ask
+}
+
+// ledger is what a session knows of its turns, enough to tell which events a
+// step's actions are.
+type ledger struct {
+	queue   []*turn // accepted turns; the first one runs
+	asked   chain   // what the core's asks held so far
+	profile string  // the name that asks carry; "": the turn's own
+}
+
+// plan turns actions into transcript events. The turn that an action belongs to
+// is the first of the queue, less those that end in this very step.
+func (l *ledger) plan(actions []core.Action, causes []event.Payload) *plan {
+	p := &plan{payloads: causes}
+	queue := l.queue
+	if m, ok := causes[0].(*event.Message); ok && len(m.Calls) > 0 {
+		p.planCalls(queue[0], m, actions)
+	}
+	for _, a := range actions {
+		switch op := a.Op; {
+		case op.Model != nil:
+			t := queue[0]
+			t.round++
+			l.asked.add(op.Model.Messages)
+			p.ask = &ask{turn: t, id: a.ID, round: t.round, event: &event.Ask{
+				Turn: t.id, ID: a.ID, Round: t.round, Attempt: 1, Profile: l.profileOf(t),
+				Messages: l.asked.count, Digest: l.asked.digest(),
+			}}
+			p.payloads = append(p.payloads, p.ask.event)
+		case op.Emit != nil:
+			queue[0].result.Text = *op.Emit
+			p.payloads = append(p.payloads, &event.Emit{Turn: queue[0].id, ID: a.ID, Text: *op.Emit})
+		case op.Save:
+			p.save = true
+		case op.Done != nil:
+			outcome := "complete"
+			if op.Done.Outcome.Cancelled {
+				outcome = "cancelled"
+			}
+			for _, t := range queue {
+				if t.id == op.Done.Turn {
+					p.done = append(p.done, ending{t, outcome})
+					queue = remove(queue, t)
+				}
+			}
+			p.payloads = append(p.payloads, &event.Done{Turn: op.Done.Turn, ID: a.ID, Outcome: outcome})
+		}
+	}
+	return p
+}
+
+// planCalls writes one event for each call of a reply, and the result of those
+// that the core refused. The core gives every call an id, in order; a refused
+// one is a hole among the actions.
+func (p *plan) planCalls(t *turn, m *event.Message, actions []core.Action) {
+	p.turn = t
+	dispatched := map[uint64]bool{}
+	for _, a := range actions {
+		dispatched[a.ID] = true
+	}
+	first := firstCallID(m, actions)
+	for i, fc := range m.Calls {
+		id := first + uint64(i)
+		typed := mustType(fc)
+		at := uint64(len(p.payloads))
+		p.payloads = append(p.payloads, &event.Call{
+			Turn: t.id, ID: id, ProviderID: fc.ID, Name: fc.Name, Arguments: fc.Arguments,
+			Call: &typed, Dispatched: dispatched[id],
+		})
+		if dispatched[id] {
+			c := &call{id: id, index: at, name: fc.Name, args: fc.Arguments, op: typed}
+			t.calls[id] = c
+			p.calls = append(p.calls, c)
+			continue
+		}
+		p.refused = append(p.refused, &event.Result{
+			Turn: t.id, ID: id, Call: at, State: event.Failed, Text: refusal(typed),
+		})
+	}
+	for _, r := range p.refused {
+		p.payloads = append(p.payloads, r)
+	}
+}
+
+// firstCallID is the id that the core gave to the first call of a reply; the
+// others follow it. A refused call is no action and shows only as a hole, so the
+// first action is looked for among the calls; a reply with nothing but refused
+// ones is answered by an ask, whose conversation tells.
+func firstCallID(m *event.Message, actions []core.Action) uint64 {
+	if ask := actions[len(actions)-1].Op.Model; ask != nil {
+		for _, msg := range slices.Backward(ask.Messages) {
+			if msg.Agent != nil {
+				return msg.Agent.Calls[0].ID
+			}
+		}
+	}
+	first := callOf(actions[0].Op)
+	for i, fc := range m.Calls {
+		if reflect.DeepEqual(mustType(fc), first) {
+			return actions[0].ID - uint64(i)
+		}
+	}
+	panic(fmt.Sprintf("the core's action %d is no call of the reply", actions[0].ID))
+}
+
+// callOf is the call that an action performs.
+func callOf(op core.Op) core.Call {
+	return core.Call{Read: op.Read, Write: op.Write, Patch: op.Patch, Exec: op.Exec, Git: op.Git, Browse: op.Browse}
+}
+
+// refusal is what the core told the model about a call that it did not dispatch.
+func refusal(c core.Call) string {
+	switch {
+	case c.Read != nil:
+		return abi.Refused(c.Read.Path)
+	case c.Write != nil:
+		return abi.Refused(c.Write.Path)
+	case c.Patch != nil:
+		return abi.Refused(c.Patch.Path)
+	case c.Exec != nil && c.Exec.Cwd != nil:
+		return abi.Refused(*c.Exec.Cwd)
+	}
+	panic("the core refuses only calls with a path")
+}
+
+// mustType types a call that the ask screened before.
+func mustType(fc model.FunctionCall) core.Call {
+	c, err := typedCall(fc)
+	if err != nil {
+		panic(fmt.Sprintf("call %s reached the core without a type: %v", fc.ID, err))
+	}
+	return c
+}
+
+// save keeps the core's state as it is after the event at index at.
+func (s *Session) save(at uint64) {
+	state, err := s.core.Snapshot(s.ctx)
+	if err == nil {
+		err = s.journal.saveSnapshot(s.ctx, at, state)
+	}
+	if err != nil && s.ctx.Err() == nil {
+		// The journal alone still resumes the session; it only takes longer.
+		s.log.Warn("save snapshot", "session", s.id, "err", err)
+	}
+}
+
+// chain digests the growing conversation of a session's asks: each digest covers
+// the one before and the messages since, so that an ask costs what is new in it.
+type chain struct {
+	count int
+	sum   [sha256.Size]byte
+}
+
+func (c *chain) add(messages []core.Message) {
+	h := sha256.New()
+	h.Write(c.sum[:])
+	for _, m := range messages[min(c.count, len(messages)):] {
+		text, err := abi.AppendMessage(nil, m)
+		if err != nil {
+			panic(fmt.Sprintf("the core's own message does not encode: %v", err))
+		}
+		h.Write(text)
+		h.Write([]byte{'\n'})
+	}
+	c.count = len(messages)
+	h.Sum(c.sum[:0])
+}
+
+// resume goes on behind an ask of the transcript.
+func (c *chain) resume(a *event.Ask) error {
+	sum, err := hex.DecodeString(a.Digest)
+	if err != nil || len(sum) != sha256.Size {
+		return fmt.Errorf("ask %d has the digest %q, which is no SHA-256", a.ID, a.Digest)
+	}
+	c.count = a.Messages
+	copy(c.sum[:], sum)
+	return nil
+}
+
+func (c *chain) digest() string { return hex.EncodeToString(c.sum[:]) }

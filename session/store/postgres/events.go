@@ -1,0 +1,166 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/session/store/contract"
+	"github.com/google/uuid"
+)
+
+const (
+	// takeSQL takes indices: who updates the row holds its lock until the events are
+	// committed, and a later update sees the row as the earlier left it. A lease that
+	// was lost has another token in the row.
+	takeSQL = `UPDATE agent_lsp.sessions SET head = head + $2::bigint
+		WHERE id = $1::text AND ($3::text = '' OR fence = $3::text OR fence = '')
+		RETURNING n, head - $2::bigint AS first`
+	appendSQL = `WITH place AS (` + takeSQL + `)
+		INSERT INTO agent_lsp.events (session, idx, at, type, data)
+		SELECT n, first, $4::bigint, $5::text, $6::bytea FROM place RETURNING idx`
+	appendAllSQL = `WITH place AS (` + takeSQL + `), written AS (
+			INSERT INTO agent_lsp.events (session, idx, at, type, data)
+			SELECT n, first + p.ord - 1, $4::bigint, p.type, p.data
+			FROM place, unnest($5::text[], $6::bytea[]) WITH ORDINALITY AS p (type, data, ord))
+		SELECT first FROM place`
+
+	headSQL = `SELECT COALESCE((SELECT head FROM agent_lsp.sessions WHERE id = $1::text), 0)`
+
+	// pageSQL ends a page on the server, before events that would not be wanted.
+	pageSQL = `SELECT idx, at, type, data FROM (
+			SELECT idx, at, type, data, sum(octet_length(data)) OVER (ORDER BY idx) - octet_length(data) AS before
+			FROM agent_lsp.events
+			WHERE session = (SELECT n FROM agent_lsp.sessions WHERE id = $1::text) AND idx > $2::bigint
+			ORDER BY idx LIMIT $3::bigint) AS page
+		WHERE before < $4::bigint ORDER BY idx`
+)
+
+const (
+	// A page of a transcript ends at the first of these, so that reading holds little
+	// memory, and no connection while the caller handles what it got.
+	pageEvents = 4096
+	pageBytes  = 4 << 20
+)
+
+// Append implements contract.Store.
+func (s *Store) Append(ctx context.Context, id uuid.UUID, at time.Time, p contract.Payload) (uint64, error) {
+	us, err := contract.Micros(at)
+	if err == nil {
+		err = contract.CheckText("content type", p.ContentType)
+	}
+	if err != nil {
+		return 0, err
+	}
+	fence := s.fences.Get(id)
+	var index int64
+	err = s.pool.QueryRow(ctx, appendSQL, id.String(), int64(1), fence, us, p.ContentType, contract.Bytes(p.Data)).Scan(&index)
+	if noRows(err) {
+		err = s.refusal(ctx, id, fence)
+	}
+	return uint64(index), s.fault(ctx, "append", err)
+}
+
+// AppendAll implements contract.Store.
+func (s *Store) AppendAll(ctx context.Context, id uuid.UUID, at time.Time, ps []contract.Payload) (uint64, error) {
+	us, err := contract.Micros(at)
+	if err == nil {
+		err = contract.CheckPayloads(ps)
+	}
+	if err != nil {
+		return 0, err
+	}
+	types, data := make([]string, len(ps)), make([][]byte, len(ps))
+	for i, p := range ps {
+		types[i], data[i] = p.ContentType, contract.Bytes(p.Data)
+	}
+	fence := s.fences.Get(id)
+	var first int64
+	err = s.pool.QueryRow(ctx, appendAllSQL, id.String(), int64(len(ps)), fence, us, types, data).Scan(&first)
+	if noRows(err) {
+		err = s.refusal(ctx, id, fence)
+	}
+	return uint64(first), s.fault(ctx, "append", err)
+}
+
+// refusal says why an append found no place.
+func (s *Store) refusal(ctx context.Context, id uuid.UUID, fence string) error {
+	var there bool
+	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM agent_lsp.sessions WHERE id = $1::text)`, id.String()).Scan(&there)
+	switch {
+	case err != nil:
+		return err
+	case !there || fence == "":
+		return &contract.NotFoundError{ID: id}
+	}
+	return holder(ctx, s.pool, id)
+}
+
+// Head implements contract.Store.
+func (s *Store) Head(ctx context.Context, id uuid.UUID) (uint64, error) {
+	var head int64
+	err := s.pool.QueryRow(ctx, headSQL, id.String()).Scan(&head)
+	return uint64(head), s.fault(ctx, "head", err)
+}
+
+// Transcript implements contract.Store.
+func (s *Store) Transcript(ctx context.Context, id uuid.UUID, after *uint64) iter.Seq2[contract.Event, error] {
+	return func(yield func(contract.Event, error) bool) {
+		last := int64(-1)
+		if after != nil {
+			if *after >= math.MaxInt64 {
+				return
+			}
+			last = int64(*after)
+		}
+		var page []contract.Event
+		for {
+			var more bool
+			var err error
+			page, more, err = s.readPage(ctx, id, last, page[:0])
+			if err != nil {
+				yield(contract.Event{}, s.fault(ctx, "transcript", err))
+				return
+			}
+			for _, e := range page {
+				if err := ctx.Err(); err != nil {
+					yield(contract.Event{}, err)
+					return
+				}
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if !more {
+				return
+			}
+			last += int64(len(page))
+		}
+	}
+}
+
+// readPage fills page with the events after last, and says whether more may follow.
+func (s *Store) readPage(ctx context.Context, id uuid.UUID, last int64, page []contract.Event) ([]contract.Event, bool, error) {
+	rows, err := s.pool.Query(ctx, pageSQL, id.String(), last, int64(pageEvents), int64(pageBytes))
+	if err != nil {
+		return nil, false, err
+	}
+	defer rows.Close()
+	size := 0
+	for rows.Next() {
+		var e contract.Event
+		var us int64
+		if err := rows.Scan(&e.Index, &us, &e.Payload.ContentType, &e.Payload.Data); err != nil {
+			return nil, false, err
+		}
+		if want := uint64(last + 1 + int64(len(page))); e.Index != want {
+			return nil, false, fmt.Errorf("session %s: event %d is missing from the transcript", id, want)
+		}
+		e.At, e.Payload.Data = contract.Instant(us), contract.Bytes(e.Payload.Data)
+		page = append(page, e)
+		size += len(e.Payload.Data)
+	}
+	return page, len(page) == pageEvents || size >= pageBytes, rows.Err()
+}

@@ -1,0 +1,122 @@
+package session
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/tools"
+	"github.com/aymanbagabas/go-udiff"
+)
+
+// maxBase bounds the text before an edit that is kept for undo, in bytes.
+const maxBase = 8 << 20
+
+// workspace journals what an edit is about to do before the editor does it, so
+// that a resume after a crash tells from the file whether it was done.
+type workspace struct {
+	tools.Workspace
+	journal *journal
+
+	mu         sync.Mutex // guards the call whose edits come through
+	turn, call uint64
+}
+
+// begin names the call whose edits follow; calls that change something run one
+// at a time.
+func (w *workspace) begin(turn, call uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.turn, w.call = turn, call
+}
+
+// Apply implements tools.Workspace.
+func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, error) {
+	w.mu.Lock()
+	turn, call := w.turn, w.call
+	w.mu.Unlock()
+	ev := &event.Approval{Turn: turn, ID: call, State: "answered", Decision: "performed", Edit: &event.Edit{
+		Path: e.Path, Before: hashOrNone(e.Before, e.Create), After: hashOf(e.After),
+	}}
+	if _, err := w.journal.record(ctx, ev); err != nil {
+		return tools.Applied{}, fmt.Errorf("journal the edit of %s: %w", e.Path, err)
+	}
+	return w.Workspace.Apply(ctx, e)
+}
+
+// resultOf is a call's outcome as the transcript keeps it.
+func resultOf(t *turn, c *call, out tools.Outcome) *event.Result {
+	r := &event.Result{
+		Turn: t.id, ID: c.id, Call: c.index, State: event.State(out.State), Text: out.Text,
+		Read: out.ReadHash, Changed: out.Touched,
+	}
+	if ch := out.Edit; ch != nil {
+		r.Edit = &event.Edit{
+			Path: ch.Path, Before: hashOrNone(ch.Before, ch.Created), After: hashOf(ch.After),
+			Diff: udiff.Unified("a/"+ch.Path, "b/"+ch.Path, ch.Before, ch.After),
+		}
+		if !ch.Created && len(ch.Before) <= maxBase {
+			r.Edit.Base = deflate(ch.Before)
+		}
+	}
+	return r
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// hashOrNone is empty for a file that does not exist.
+func hashOrNone(text string, absent bool) string {
+	if absent {
+		return ""
+	}
+	return hashOf(text)
+}
+
+func deflate(text string) string {
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.DefaultCompression)
+	if err != nil {
+		panic(err) // only a bad level fails
+	}
+	io.WriteString(w, text) //nolint:errcheck // a bytes.Buffer takes everything
+	w.Close()               //nolint:errcheck // likewise
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+func inflate(base string) (string, error) {
+	raw, err := base64.StdEncoding.DecodeString(base)
+	if err != nil {
+		return "", fmt.Errorf("decode the text before an edit: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(raw)), maxBase+1))
+	if err != nil {
+		return "", fmt.Errorf("inflate the text before an edit: %w", err)
+	}
+	return string(text), nil
+}
+
+// sortedCalls answers outstanding calls in the order of their ids.
+func sortedCalls(calls map[uint64]*call) []*call {
+	out := make([]*call, 0, len(calls))
+	for _, c := range calls {
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b *call) int { return int(int64(a.id) - int64(b.id)) })
+	return out
+}
+
+// remove answers the queue without t, in a new slice.
+func remove(queue []*turn, t *turn) []*turn {
+	return slices.DeleteFunc(slices.Clone(queue), func(o *turn) bool { return o == t })
+}
