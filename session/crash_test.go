@@ -247,4 +247,3 @@ func effects(t *testing.T, where, dir string) {
 		seen[line] = true
 	}
 }
-

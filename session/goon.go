@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/agent-lsp/agent-lsp/core"
 	"github.com/agent-lsp/agent-lsp/session/event"
@@ -45,26 +44,21 @@ func (s *Session) goOn(l *log) {
 // read again, an edit is completed or made when the file tells which, anything
 // else is reported as interrupted.
 func (s *Session) takeUp(t *turn, l *log) {
-	var again []*call
+	var settled map[uint64]tools.Outcome
 	for _, c := range l.calls {
-		out, known := s.settle(c, l.intents[c.id])
-		if !known {
-			again = append(again, c)
-			continue
-		}
-		// Results stand in the order of the calls: what runs again goes first.
-		s.perform(t, again)
-		again = nil
-		if !s.mail.call(s.ctx, func() { s.answer(t, c, out) }) {
-			return
+		if out, known := s.settle(c, l.intents[c.id]); known {
+			if settled == nil {
+				settled = map[uint64]tools.Outcome{}
+			}
+			settled[c.id] = out
 		}
 	}
-	s.perform(t, again)
+	s.performExcept(t, l.calls, settled)
 }
 
 // settle tells from the file what became of a call; false when it is to be
 // performed.
-func (s *Session) settle(c *call, intent *event.Edit) (tools.Outcome, bool) {
+func (s *Session) settle(c *call, intent *event.Approval) (tools.Outcome, bool) {
 	if s.repeatable(c.op) {
 		return tools.Outcome{}, false
 	}
@@ -75,32 +69,41 @@ func (s *Session) settle(c *call, intent *event.Edit) (tools.Outcome, bool) {
 	if intent == nil {
 		return tools.Outcome{}, false // the edit was not begun
 	}
-	switch s.hashNow(intent.Path) {
-	case intent.After:
-		return tools.Outcome{State: tools.Completed, Text: fmt.Sprintf(
-			"%s has the new text: the edit was made before the session was interrupted", intent.Path)}, true
-	case intent.Before:
+	e := intent.Edit
+	now, text := s.hashNow(e.Path)
+	switch now {
+	case e.After:
+		s.tools.Remember(map[string]string{e.Path: e.After})
+		done := tools.Outcome{State: tools.Completed, Text: intent.Detail, Edit: &tools.Change{
+			Path: e.Path, Created: e.Before == "", After: text,
+		}}
+		if !done.Edit.Created {
+			before, err := inflate(e.Base)
+			if err != nil {
+				s.log.Warn("the text before an edit is not kept; it cannot be undone", "path", e.Path, "err", err)
+				done.Edit = nil
+			} else {
+				done.Edit.Before = before
+			}
+		}
+		return done, true
+	case e.Before:
 		return tools.Outcome{}, false
 	}
 	return interrupted, true
 }
 
-// hashNow is the hash of a file's text, the buffer's first; empty when there is
-// no such file.
-func (s *Session) hashNow(path string) string {
+// hashNow is the hash of a file's text and the text, the buffer's first; both
+// are empty when there is no such file.
+func (s *Session) hashNow(path string) (hash, text string) {
 	if doc, ok := s.work.Buffer(path); ok {
-		return hashOf(doc.Text)
+		return hashOf(doc.Text), doc.Text
 	}
-	f, err := s.work.Root().Open(path)
+	raw, err := s.work.Root().ReadFile(path)
 	if err != nil {
-		return ""
+		return "", ""
 	}
-	defer f.Close() //nolint:errcheck // only read
-	text, err := io.ReadAll(f)
-	if err != nil {
-		return ""
-	}
-	return hashOf(string(text))
+	return hashOf(string(raw)), string(raw)
 }
 
 // repeatable tells the calls that may run twice: they change nothing.

@@ -19,11 +19,18 @@ const cancelledText = "cancelled"
 // that change something in their order. Results reach the core in the order of
 // the calls, so that the same script gives the same transcript. After the last
 // edit of the reply the checker looks once.
-func (s *Session) perform(t *turn, calls []*call) {
+func (s *Session) perform(t *turn, calls []*call) { s.performExcept(t, calls, nil) }
+
+// performExcept is perform for a reply of which some calls are settled: their
+// outcomes are known and only delivered.
+func (s *Session) performExcept(t *turn, calls []*call, settled map[uint64]tools.Outcome) {
 	ops := make([]performed, len(calls))
 	lastEdit := -1
 	for i, c := range calls {
-		ops[i] = performed{call: c, decision: s.tools.Decide(t.ctx, c.op)}
+		ops[i] = performed{call: c}
+		if ops[i].outcome, ops[i].settled = settled[c.id]; !ops[i].settled {
+			ops[i].decision = s.tools.Decide(t.ctx, c.op)
+		}
 		if c.op.Write != nil || c.op.Patch != nil {
 			lastEdit = i
 		}
@@ -39,7 +46,9 @@ func (s *Session) perform(t *turn, calls []*call) {
 		group := ops[i : i+n]
 		var wg sync.WaitGroup
 		for j := range group {
-			wg.Go(func() { group[j].outcome = s.runCall(t, &group[j]) })
+			if !group[j].settled {
+				wg.Go(func() { group[j].outcome = s.runCall(t, &group[j]) })
+			}
 		}
 		wg.Wait()
 		for j := range group {
@@ -62,6 +71,7 @@ func (s *Session) perform(t *turn, calls []*call) {
 type performed struct {
 	call     *call
 	decision tools.Decision
+	settled  bool
 	outcome  tools.Outcome
 }
 

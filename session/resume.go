@@ -84,10 +84,10 @@ func (s *Session) discard(ctx context.Context) {
 // log is a session's transcript with what is under way at its end.
 type log struct {
 	events  []logged
-	intents map[uint64]*event.Edit // by call: what an edit was about to do
-	ask     *ask                   // the model call that awaits its answer
-	rounds  map[uint64]int         // by turn
-	calls   []*call                // dispatched, not answered
+	intents map[uint64]*event.Approval // by call: what an edit was about to do
+	ask     *ask                       // the model call that awaits its answer
+	rounds  map[uint64]int             // by turn
+	calls   []*call                    // dispatched, not answered
 }
 
 type logged struct {
@@ -98,7 +98,7 @@ type logged struct {
 // read decodes and folds the whole transcript and rebuilds the turns that are
 // under way.
 func (s *Session) read(ctx context.Context) (*log, error) {
-	l := &log{intents: map[uint64]*event.Edit{}, rounds: map[uint64]int{}}
+	l := &log{intents: map[uint64]*event.Approval{}, rounds: map[uint64]int{}}
 	open := map[uint64]*turn{}
 	waiting := map[uint64]*call{}
 	seen := map[string]string{}
@@ -135,11 +135,11 @@ func (s *Session) read(ctx context.Context) (*log, error) {
 			}
 		case *event.Approval:
 			if p.Edit != nil {
-				l.intents[p.ID] = p.Edit
+				l.intents[p.ID] = p
 			}
 		case *event.Result:
-			if c := waiting[p.ID]; c != nil && c.op.Read != nil && p.Read != "" {
-				seen[path.Clean(c.op.Read.Path)] = p.Read
+			if c := waiting[p.ID]; c != nil && p.Read != "" {
+				seen[path.Clean(pathOf(c.op))] = p.Read
 			}
 			if p.Edit != nil {
 				seen[p.Edit.Path] = p.Edit.After

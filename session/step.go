@@ -193,18 +193,21 @@ func callOf(op core.Op) core.Call {
 }
 
 // refusal is what the core told the model about a call that it did not dispatch.
-func refusal(c core.Call) string {
+func refusal(c core.Call) string { return abi.Refused(pathOf(c)) }
+
+// pathOf is the path that a call names, "" for one without.
+func pathOf(c core.Call) string {
 	switch {
 	case c.Read != nil:
-		return abi.Refused(c.Read.Path)
+		return c.Read.Path
 	case c.Write != nil:
-		return abi.Refused(c.Write.Path)
+		return c.Write.Path
 	case c.Patch != nil:
-		return abi.Refused(c.Patch.Path)
+		return c.Patch.Path
 	case c.Exec != nil && c.Exec.Cwd != nil:
-		return abi.Refused(*c.Exec.Cwd)
+		return *c.Exec.Cwd
 	}
-	panic("the core refuses only calls with a path")
+	return ""
 }
 
 // mustType types a call that the ask screened before.

@@ -43,9 +43,10 @@ func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 	w.mu.Lock()
 	turn, call := w.turn, w.call
 	w.mu.Unlock()
-	ev := &event.Approval{Turn: turn, ID: call, State: "answered", Decision: "performed", Edit: &event.Edit{
-		Path: e.Path, Before: hashOrNone(e.Before, e.Create), After: hashOf(e.After),
-	}}
+	ev := &event.Approval{
+		Turn: turn, ID: call, State: "answered", Decision: "performed", Detail: e.Told,
+		Edit: editEvent(e.Path, e.Create, e.Before, e.After),
+	}
 	if _, err := w.journal.record(ctx, ev); err != nil {
 		return tools.Applied{}, fmt.Errorf("journal the edit of %s: %w", e.Path, err)
 	}
@@ -59,28 +60,28 @@ func resultOf(t *turn, c *call, out tools.Outcome) *event.Result {
 		Read: out.ReadHash, Changed: out.Touched,
 	}
 	if ch := out.Edit; ch != nil {
-		r.Edit = &event.Edit{
-			Path: ch.Path, Before: hashOrNone(ch.Before, ch.Created), After: hashOf(ch.After),
-			Diff: udiff.Unified("a/"+ch.Path, "b/"+ch.Path, ch.Before, ch.After),
-		}
-		if !ch.Created && len(ch.Before) <= maxBase {
-			r.Edit.Base = deflate(ch.Before)
-		}
+		r.Edit = editEvent(ch.Path, ch.Created, ch.Before, ch.After)
 	}
 	return r
+}
+
+// editEvent is an edit as the transcript keeps it, enough to take it back.
+func editEvent(path string, created bool, before, after string) *event.Edit {
+	e := &event.Edit{
+		Path: path, After: hashOf(after), Diff: udiff.Unified("a/"+path, "b/"+path, before, after),
+	}
+	if !created {
+		e.Before = hashOf(before)
+		if len(before) <= maxBase {
+			e.Base = deflate(before)
+		}
+	}
+	return e
 }
 
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
-}
-
-// hashOrNone is empty for a file that does not exist.
-func hashOrNone(text string, absent bool) string {
-	if absent {
-		return ""
-	}
-	return hashOf(text)
 }
 
 func deflate(text string) string {

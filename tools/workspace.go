@@ -30,6 +30,7 @@ type Edit struct {
 	Open    bool
 	Version int32
 	Label   string // names the turn, for the editor's undo list
+	Told    string // what the model is told once the edit has landed and is saved
 }
 
 // ErrStale says that the text is no longer the edit's Before: nothing was

@@ -149,8 +149,12 @@ func TestCapabilitiesGateEachKind(t *testing.T) {
 	} {
 		check(t, given{history: talk(say("look")), model: Model{Capabilities: []string{c.capabilities}}, hooks: media}, c.want)
 	}
-	media.Extras = nil
+	asked := 0
+	media = Hooks{Media: shots{"look": {file{name: "a.png", data: pixels, asked: &asked}}}}
 	check(t, given{history: talk(say("look")), hooks: media}, `{"role":"user","content":"look"}`)
+	if asked != 0 {
+		t.Errorf("a file that the model cannot see was asked %d times", asked)
+	}
 }
 
 func TestToolMediaFollowsTheResults(t *testing.T) {

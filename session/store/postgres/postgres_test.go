@@ -10,7 +10,10 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/store/storetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
+func TestMain(m *testing.M) {
+	storetest.Child()
+	os.Exit(postgrestest.Main(m))
+}
 
 func TestConformance(t *testing.T) {
 	for name, params := range map[string]string{

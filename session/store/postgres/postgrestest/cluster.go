@@ -8,6 +8,7 @@ package postgrestest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ func findBin() (string, bool) {
 		return "", false
 	}
 	newest := slices.MaxFunc(found, func(a, b string) int {
-		return len(a) - len(b) | strings.Compare(a, b)
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) // 9.6 before 15
 	})
 	return filepath.Dir(newest), true
 }
@@ -152,7 +153,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 
 // Kill ends the server and everything that it started with SIGKILL, as a crash of
 // the machine would, and waits for it.
-func (c *Cluster) Kill() error { return c.end(killGroup) }
+func (c *Cluster) Kill() error { return c.end(killAll) }
 
 // Stop ends the server in order, breaking connections off.
 func (c *Cluster) Stop() error {

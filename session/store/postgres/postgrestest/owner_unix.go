@@ -42,10 +42,17 @@ func (o owner) run(cmd *exec.Cmd) {
 	endWithParent(cmd.SysProcAttr)
 }
 
-func killGroup(p *os.Process) error {
-	err := syscall.Kill(-p.Pid, syscall.SIGKILL)
-	if errors.Is(err, syscall.ESRCH) {
-		return nil
+// killAll kills the server and its processes, each of which has a group of its own.
+// The server is halted first, so that none is missed.
+func killAll(p *os.Process) error {
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	pids, err := children(p.Pid)
+	for _, pid := range append(pids, p.Pid) {
+		if failed := syscall.Kill(pid, syscall.SIGKILL); failed != nil && !errors.Is(failed, syscall.ESRCH) {
+			err = errors.Join(err, failed)
+		}
 	}
 	return err
 }

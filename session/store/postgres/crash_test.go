@@ -1,0 +1,28 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/agent-lsp/agent-lsp/session/store/postgres/postgrestest"
+	"github.com/agent-lsp/agent-lsp/session/store/storetest"
+)
+
+func TestAppendersInTwoProcesses(t *testing.T) {
+	storetest.Processes(t, postgrestest.Database(t), 10_000)
+}
+
+// TestKilledWhileAppending kills the appending process, and the server before it.
+// AGENT_LSP_SLOW=1 does so 200 times instead of a few.
+func TestKilledWhileAppending(t *testing.T) {
+	kills := 3
+	if storetest.Slow() {
+		kills = 200
+	}
+	cluster := postgrestest.New(t)
+	storetest.Kills(t, cluster.Database(t), kills, func() error {
+		if err := cluster.Kill(); err != nil {
+			return err
+		}
+		return cluster.Start(t.Context())
+	})
+}

@@ -1,0 +1,28 @@
+package sqlite_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/agent-lsp/agent-lsp/session/store/storetest"
+)
+
+func TestMain(m *testing.M) {
+	storetest.Child()
+	os.Exit(m.Run())
+}
+
+func TestAppendersInTwoProcesses(t *testing.T) {
+	storetest.Processes(t, filepath.Join(t.TempDir(), "sessions.db"), 10_000)
+}
+
+// TestKilledWhileAppending kills the appending process. AGENT_LSP_SLOW=1 does so
+// 200 times instead of a few.
+func TestKilledWhileAppending(t *testing.T) {
+	kills := 10
+	if storetest.Slow() {
+		kills = 200
+	}
+	storetest.Kills(t, filepath.Join(t.TempDir(), "sessions.db"), kills, nil)
+}
