@@ -11,6 +11,10 @@ import (
 // cargoLine is one line of cargo's JSON stream, as far as it is read here.
 type cargoLine struct {
 	Reason  string `json:"reason"`
+	Package string `json:"package_id"`
+	Target  struct {
+		Name string `json:"name"`
+	} `json:"target"`
 	Message *struct {
 		rustMessage
 		Code *struct {
@@ -69,8 +73,11 @@ func parseCargo(out output) report {
 		if f != nil && l.Message.Code != nil {
 			f.Code = l.Message.Code.Code
 		}
+		r.group = l.Package + "\x00" + l.Target.Name
 		r.add(rendered, f)
 	}
+	r.sortGroups()
+	r.group = ""
 	if out.code == 0 || r.findings(Error) > 0 {
 		return r
 	}

@@ -18,7 +18,7 @@ func customPlan(j job, cmd Command) plan {
 	tool := filepath.Base(cmd.Argv[0])
 	switch {
 	case len(cmd.Formats) > 0:
-		efm, err := errorformat.NewErrorformat(cmd.Formats)
+		efm, err := readFormats(cmd.Formats)
 		if err != nil {
 			p.fail = fmt.Sprintf("the configured formats of `%s` cannot be read (%v), so %s", commandLine(cmd.Argv), err, unchecked)
 			return p
@@ -38,6 +38,16 @@ func customPlan(j job, cmd Command) plan {
 		p.parse = func(out output) report { return parsePlain(tool, out) }
 	}
 	return p
+}
+
+// readFormats compiles patterns. The library panics on some that are none.
+func readFormats(formats []string) (efm *errorformat.Errorformat, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("not an errorformat: %v", p)
+		}
+	}()
+	return errorformat.NewErrorformat(formats)
 }
 
 // parseCustom reads an output through errorformat; the text stays whole.

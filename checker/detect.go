@@ -158,8 +158,9 @@ func detectAll(dir string) []Toolchain {
 // rootOf finds the root that a file is checked in: the nearest one at or above it,
 // inside the workspace, of the ecosystem that it is source code of; for other
 // files and where there is none, the nearest that can be checked; else the
-// nearest.
-func rootOf(workspace, path string) (root string, tc Toolchain, ok bool) {
+// nearest. Of its own ecosystem one that can be checked goes before a nearer one
+// that cannot, as a package of a workspace without a tsconfig.json of its own.
+func (c *Config) rootOf(workspace, path string) (root string, tc Toolchain, ok bool) {
 	type candidate struct {
 		dir string
 		tc  Toolchain
@@ -174,26 +175,37 @@ func rootOf(workspace, path string) (root string, tc Toolchain, ok bool) {
 		}
 	}
 	own := sources[strings.ToLower(filepath.Ext(path))]
-	for _, want := range []func(Toolchain) bool{
-		func(tc Toolchain) bool { return slices.Contains(own, tc.Ecosystem) },
-		func(tc Toolchain) bool { return len(tc.Check) > 0 },
-		func(Toolchain) bool { return true },
+	isOwn := func(it candidate) bool { return slices.Contains(own, it.tc.Ecosystem) }
+	checks := func(it candidate) bool { return c.checks(it.dir, it.tc) }
+	for _, want := range []func(candidate) bool{
+		func(it candidate) bool { return isOwn(it) && checks(it) },
+		isOwn,
+		checks,
+		func(candidate) bool { return true },
 	} {
-		for _, c := range all {
-			if want(c.tc) {
-				return c.dir, c.tc, true
+		for _, it := range all {
+			if want(it) {
+				return it.dir, it.tc, true
 			}
 		}
 	}
 	return "", Toolchain{}, false
 }
 
+// checks reports whether there is a command to check a root with.
+func (c *Config) checks(dir string, tc Toolchain) bool {
+	if cmd, ok := c.command(dir, tc.Ecosystem); ok && (cmd.Off || len(cmd.Argv) > 0) {
+		return !cmd.Off
+	}
+	return len(tc.Check) > 0 && (tc.Ecosystem != Node || isFile(filepath.Join(dir, "tsconfig.json")))
+}
+
 // checkable is the first toolchain of dir that a check can run for, else its
 // first one.
-func checkable(dir string) (Toolchain, bool) {
+func (c *Config) checkable(dir string) (Toolchain, bool) {
 	all := detectAll(dir)
 	for _, tc := range all {
-		if len(tc.Check) > 0 && (tc.Ecosystem != Node || isFile(filepath.Join(dir, "tsconfig.json"))) {
+		if c.checks(dir, tc) {
 			return tc, true
 		}
 	}

@@ -27,6 +27,9 @@ func parseGoText(out output, tool string) report {
 		case strings.TrimSpace(line) == "", goChatter.MatchString(line):
 			continue
 		case strings.HasPrefix(line, "#"):
+			if !strings.HasPrefix(line, "# [") { // go vet names the package once more
+				r.group = line
+			}
 			r.add(line, nil)
 			continue
 		case (line[0] == '\t' || line[0] == ' ') && len(cannot) > 0 && len(r.blocks) == 0:
@@ -55,6 +58,7 @@ func parseGoText(out output, tool string) report {
 			})
 		}
 	}
+	r.sortGroups()
 	if len(cannot) == 0 {
 		return r
 	}

@@ -41,9 +41,9 @@ func parseVet(root string, out output) report {
 		}
 		if err != nil {
 			if r.findings("") == 0 {
-				r.broken = "its JSON output is damaged: " + headAndTail(err.Error(), 200)
+				r.broken = "its JSON output is cut off or damaged"
 			} else {
-				r.partial = "the tool's JSON output is damaged"
+				r.partial = "the tool's JSON output is cut off or damaged"
 			}
 			return r
 		}

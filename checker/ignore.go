@@ -82,8 +82,8 @@ func (c *Checker) Roots(ctx context.Context, workspace string) ([]string, error)
 	workspace = absolute(workspace)
 	var roots []string
 	err := walk(ctx, workspace, func(dir string) error {
-		tc, ok := checkable(dir)
-		if !ok || len(tc.Check) == 0 && !c.configured(dir, tc) {
+		tc, ok := c.cfg.checkable(dir)
+		if !ok || !c.cfg.checks(dir, tc) {
 			return nil
 		}
 		root := dir
@@ -100,11 +100,6 @@ func (c *Checker) Roots(ctx context.Context, workspace string) ([]string, error)
 		return roots, fmt.Errorf("look for roots: %w", err)
 	}
 	return roots, nil
-}
-
-func (c *Checker) configured(dir string, tc Toolchain) bool {
-	cmd, ok := c.cfg.command(dir, tc.Ecosystem)
-	return ok && len(cmd.Argv) > 0
 }
 
 // sameText remembers the texts of files to tell a change from a mere write.

@@ -1,6 +1,10 @@
 package checker
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // output is what a finished tool printed, made plain.
 type output struct {
@@ -16,6 +20,7 @@ type report struct {
 	broken string
 	// partial says why the findings are not all there are, "" when they are.
 	partial string
+	group   string // of the blocks that are added next
 }
 
 // block is a piece of the tool's own text, with the finding that it stands for
@@ -24,6 +29,7 @@ type report struct {
 type block struct {
 	text    string
 	finding *Finding
+	group   string // the package or crate that the tool was at
 }
 
 // parser reads one tool's output. Text that it does not understand becomes a
@@ -31,7 +37,7 @@ type block struct {
 type parser func(output) report
 
 func (r *report) add(text string, f *Finding) {
-	r.blocks = append(r.blocks, block{text: text, finding: f})
+	r.blocks = append(r.blocks, block{text: text, finding: f, group: r.group})
 }
 
 // extend joins a continuation line to the last block.
@@ -45,6 +51,20 @@ func (r *report) extend(line string) {
 	if last.finding != nil {
 		last.finding.Message += "\n" + strings.TrimSpace(line)
 	}
+}
+
+// sortGroups orders the blocks by their groups: a tool that works on packages in
+// parallel prints them in any order. Within a group the order stays.
+func (r *report) sortGroups() {
+	slices.SortStableFunc(r.blocks, func(a, b block) int { return strings.Compare(a.group, b.group) })
+}
+
+func comparePlaces(a, b Finding) int {
+	return cmp.Or(
+		strings.Compare(a.Path, b.Path),
+		cmp.Compare(a.Range.Start.Line, b.Range.Start.Line),
+		cmp.Compare(a.Range.Start.Column, b.Range.Start.Column),
+	)
 }
 
 // findings counts the blocks that have one of at least the severity.

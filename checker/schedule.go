@@ -96,7 +96,7 @@ func (c *Checker) Check(ctx context.Context, root string) Result {
 	if !c.cfg.Trusted {
 		return untrusted(root)
 	}
-	tc, ok := checkable(root)
+	tc, ok := c.cfg.checkable(root)
 	if !ok {
 		return noMarker(root)
 	}
@@ -140,7 +140,7 @@ func (c *Checker) jobs(ctx context.Context, workspace string, edited []string) (
 			}
 			path = spelled
 		}
-		root, tc, ok := rootOf(workspace, path)
+		root, tc, ok := c.cfg.rootOf(workspace, path)
 		if !ok {
 			homeless = true
 			continue

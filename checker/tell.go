@@ -132,7 +132,7 @@ func (t *telling) ownFirst(blocks []block) bool {
 }
 
 // apply resolves the paths of a report's findings, drops repeated blocks and
-// answers the findings that lie in the workspace, each once.
+// answers the findings that lie in the workspace, each once, by their places.
 func (p places) apply(rep *report, base string, bom int, texts map[string]string) []Finding {
 	seen := make(map[string]bool)
 	kept := rep.blocks[:0]
@@ -160,6 +160,7 @@ func (p places) apply(rep *report, base string, bom int, texts map[string]string
 		}
 	}
 	rep.blocks = kept
+	slices.SortStableFunc(findings, comparePlaces)
 	return findings
 }
 

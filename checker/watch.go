@@ -42,7 +42,7 @@ func (ch Change) Affects(root string) bool {
 func (ch Change) Roots(workspace string) []string {
 	var roots []string
 	for _, path := range ch.Paths {
-		if root, _, ok := rootOf(workspace, path); ok && !slices.Contains(roots, root) {
+		if root, _, ok := new(Config).rootOf(workspace, path); ok && !slices.Contains(roots, root) {
 			roots = append(roots, root)
 		}
 	}
