@@ -88,7 +88,7 @@ func open(ctx context.Context, wasm []byte) (*Core, error) {
 		c := new(Core)
 		var err error
 		c.runtime, c.module, err = compile(wasm)
-		c.life, c.finish = context.WithCancel(context.Background())
+		c.live()
 		select {
 		case built <- outcome{c, err}:
 		case <-ctx.Done():
@@ -115,6 +115,8 @@ func open(ctx context.Context, wasm []byte) (*Core, error) {
 	}
 	return o.core, nil
 }
+
+func (c *Core) live() { c.life, c.finish = context.WithCancel(context.Background()) }
 
 // greet asks a first instance for the version it speaks and keeps it for the
 // first session.

@@ -276,12 +276,8 @@ func (r *Reader) Expect(text string) {
 
 func (r *Reader) word(word string) bool {
 	r.space()
-	if r.err != nil || len(r.data)-r.at < len(word) || string(r.data[r.at:r.at+len(word)]) != word {
-		r.Fail(word + " expected")
-		return false
-	}
-	r.at += len(word)
-	return true
+	r.Expect(word)
+	return r.err == nil
 }
 
 func (r *Reader) take(c byte) {
@@ -302,6 +298,9 @@ func (r *Reader) peek() byte {
 }
 
 func (r *Reader) space() {
+	if r.at < len(r.data) && r.data[r.at] > ' ' {
+		return
+	}
 	for r.at < len(r.data) {
 		switch r.data[r.at] {
 		case ' ', '\t', '\n', '\r':

@@ -41,13 +41,25 @@ func Unseal(state []byte) (body []byte, ok bool) {
 func checksum(data []byte) uint64 {
 	const prime = 0x9e3779b97f4a7c15
 	sum := uint64(len(data)) ^ 0xcbf29ce484222325
-	for len(data) >= 8 {
-		sum = bits.RotateLeft64((sum^binary.LittleEndian.Uint64(data))*prime, 23)
-		data = data[8:]
+	mix := func(w uint64) { sum = bits.RotateLeft64((sum^w)*prime, 23) }
+	i := 0
+	for ; i+64 <= len(data); i += 64 { // a turn of a loop is dear inside the module
+		mix(word(data, i))
+		mix(word(data, i+8))
+		mix(word(data, i+16))
+		mix(word(data, i+24))
+		mix(word(data, i+32))
+		mix(word(data, i+40))
+		mix(word(data, i+48))
+		mix(word(data, i+56))
+	}
+	for ; i+8 <= len(data); i += 8 {
+		mix(word(data, i))
 	}
 	var last uint64
-	for i, c := range data {
-		last |= uint64(c) << (8 * i)
+	for j, c := range data[i:] {
+		last |= uint64(c) << (8 * j)
 	}
-	return bits.RotateLeft64((sum^last)*prime, 23)
+	mix(last)
+	return sum
 }

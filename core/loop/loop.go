@@ -142,7 +142,7 @@ func (s *Session) takeTurn(ev *event) (asks bool) {
 }
 
 func (s *Session) start(turn uint64, text []byte) {
-	s.turn = turn
+	s.turn, s.moved = turn, true // moved, also behind a save in the same step
 	s.message(len(text) + 16)
 	s.tape.add(`{"User":`)
 	s.tape.put(text)

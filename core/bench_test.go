@@ -1,0 +1,211 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/core/loop"
+	"github.com/tetratelabs/wazero"
+)
+
+// benchCore opens the module for benchmarks other than those of opening.
+func benchCore(b *testing.B) *Core {
+	b.Helper()
+	c, err := Open(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = c.Close(b.Context()) })
+	return c
+}
+
+func benchSession(b *testing.B) *Session {
+	b.Helper()
+	s, err := benchCore(b).New(b.Context(), Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close(b.Context()) })
+	return s
+}
+
+func benchOpen(b *testing.B, cache func() wazero.CompilationCache) {
+	ctx := b.Context()
+	for b.Loop() {
+		r, m, err := compileWith(cache(), module)
+		if err != nil {
+			b.Fatal(err)
+		}
+		c := &Core{runtime: r, module: m}
+		c.live()
+		if err := c.greet(ctx); err != nil {
+			b.Fatal(err)
+		}
+		_ = c.Close(ctx)
+	}
+}
+
+func BenchmarkOpenCold(b *testing.B) { benchOpen(b, wazero.NewCompilationCache) }
+
+func BenchmarkOpenFromDisk(b *testing.B) {
+	dir := b.TempDir()
+	benchOpen(b, func() wazero.CompilationCache { // a new one forgets what is in memory
+		cache, err := wazero.NewCompilationCacheWithDir(dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return cache
+	})
+}
+
+func BenchmarkOpenAgain(b *testing.B) {
+	benchCore(b)
+	for b.Loop() {
+		c, err := Open(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = c.Close(b.Context())
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	c := benchCore(b)
+	for b.Loop() {
+		s, err := c.New(b.Context(), Config{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = s.Close(b.Context())
+	}
+}
+
+// benchStepper is either the module or the native loop.
+type benchStepper func(Event) []Action
+
+func benchWasm(b *testing.B) benchStepper {
+	s := benchSession(b)
+	return func(ev Event) []Action {
+		actions, err := s.Step(b.Context(), ev)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return actions
+	}
+}
+
+func benchNative(b *testing.B) benchStepper {
+	s, err := loop.New([]byte("{}"), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var d abi.Decoder
+	var encoded []byte
+	return func(ev Event) []Action {
+		encoded, err = abi.AppendEvent(encoded[:0], ev)
+		if err != nil {
+			b.Fatal(err)
+		}
+		answer, err := s.Step(encoded)
+		if err != nil {
+			b.Fatal(err)
+		}
+		actions, err := d.Actions(answer)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return actions
+	}
+}
+
+// benchFill makes the conversation about size bytes long and leaves one call
+// outstanding, whose id it answers.
+func benchFill(step benchStepper, size int) uint64 {
+	ask := step(Event{Turn: &Turn{ID: 1, Prompt: "go"}})[0].ID
+	text := strings.Repeat("some text of a file\n", 500)
+	for sum := 0; ; sum += len(text) {
+		id := step(Event{Model: &Answer{ID: ask, Reply: Reply{Calls: []Call{{Read: &Read{Path: "a.go"}}}}}})[0].ID
+		if sum >= size {
+			return id
+		}
+		ask = step(Event{File: &Output{ID: id, Text: text}})[0].ID
+	}
+}
+
+// BenchmarkStep is a step without an ask: a result of two calls in which one
+// stays outstanding would grow; an event that changes nothing is the floor, a
+// small turn of ask and answer is the usual.
+func BenchmarkStep(b *testing.B) {
+	for _, kind := range []struct {
+		name string
+		make func(*testing.B) benchStepper
+	}{{"wasm", benchWasm}, {"native", benchNative}} {
+		b.Run("refused/"+kind.name, func(b *testing.B) {
+			step := kind.make(b)
+			for b.Loop() {
+				step(Event{Turn: &Turn{Prompt: "hi"}})
+			}
+		})
+		b.Run("small/"+kind.name, func(b *testing.B) {
+			step := kind.make(b)
+			turn, ask := uint64(1), uint64(0)
+			for b.Loop() { // odd ones ask, even ones answer
+				if ask == 0 {
+					ask = step(Event{Turn: &Turn{ID: turn, Prompt: "hi"}})[0].ID
+					turn++
+				} else {
+					step(Event{Model: &Answer{ID: ask}})
+					ask = 0
+				}
+				if turn%512 == 0 {
+					b.StopTimer()
+					step, turn, ask = kind.make(b), 1, 0
+					b.StartTimer()
+				}
+			}
+		})
+		for _, size := range []int{100 << 10, 1 << 20, 8 << 20} {
+			b.Run(fmt.Sprintf("ask-%dKiB/%s", size>>10, kind.name), func(b *testing.B) {
+				step := kind.make(b)
+				id := benchFill(step, size)
+				for b.Loop() { // both halves of a round: the result that asks, the reply that calls
+					ask := step(Event{File: &Output{ID: id, Text: "ok"}})[0].ID
+					id = step(Event{Model: &Answer{ID: ask, Reply: Reply{Calls: []Call{{Read: &Read{Path: "a.go"}}}}}})[0].ID
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	for _, size := range []int{1 << 10, 1 << 20, 8 << 20} {
+		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
+			s := benchSession(b)
+			benchFill(func(ev Event) []Action {
+				actions, err := s.Step(b.Context(), ev)
+				if err != nil {
+					b.Fatal(err)
+				}
+				return actions
+			}, size)
+			var state []byte
+			for b.Loop() {
+				var err error
+				if state, err = s.Snapshot(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.Run("restore", func(b *testing.B) {
+				for b.Loop() {
+					r, err := s.core.Restore(b.Context(), state)
+					if err != nil {
+						b.Fatal(err)
+					}
+					_ = r.Close(b.Context())
+				}
+			})
+		})
+	}
+}
