@@ -186,6 +186,23 @@ func TestWhatTheCoreIgnoresIsLeftOut(t *testing.T) {
 		answer(2, 1, "second answer to the first ask"), done(1))
 }
 
+func TestTheCallsOfALateAnswerAreNotTakenForOthers(t *testing.T) {
+	check(t, `
+0 t1 user "one"
+1 t1 assistant ""
+  2 a exec({}) running -
+  3 b exec({}) running -
+`,
+		user(1, "one"), answer(1, 1, "", "a exec {}", "b exec {}"), called(1, 2, "a"),
+		called(1, 3, "b"), called(1, 4, "one too many"), answer(1, 1, "again", "c exec {}"), called(1, 5, "c"))
+	check(t, `
+0 t1 user "one"
+1 t1 assistant ""
+  0 a exec({}) running -
+`,
+		user(1, "one"), answer(1, 1, "", "a exec {}"), answer(9, 2, "late", "c exec {}"), called(9, 5, "c"))
+}
+
 func TestARefusedReplyIsShownWithItsError(t *testing.T) {
 	refused := answer(1, 1, "", "a nosuch {}")
 	refused.Refused = true

@@ -11,8 +11,9 @@ import (
 func TestAProjectorSeesEveryChange(t *testing.T) {
 	base := func() given {
 		first := call("c1", "x", history.Done, "r1")
-		first.Arguments = `[1]`
-		h := talk(say("look"), reply("a", first), reply("b", call("c2", "y", history.Done, "r2")), reply("c"))
+		second := call("c2", "y", history.Done, "r2")
+		first.Arguments, second.Arguments = `[1]`, `{"b":2}`
+		h := talk(say("look"), reply("a", first), reply("b", second), reply("c"))
 		h.Messages[3].Reasoning = new("because")
 		h.Activations = []history.Activation{activation(3, "send")}
 		return given{
