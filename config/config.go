@@ -1,0 +1,200 @@
+// Package config reads what a person and their editor want of the agent: typed
+// settings from layers of which later ones win, where each value came from, and
+// warnings about what was not understood. A wrong key or value never keeps the
+// others from applying. A workspace's own file is not trusted: it can only narrow
+// what the person allows. No API key is read here, only the names of the
+// environment variables that hold them.
+package config
+
+//go:generate go run ./internal/schemagen
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
+)
+
+// Config is everything that can be set. The comments of its fields are the
+// descriptions in the schema and the manual.
+type Config struct {
+	// Profile names the model profile that new sessions use. In the settings of an editor it may also be a whole profile.
+	Profile string `json:"profile"`
+	// Profiles are the models to choose from, by name. A later layer replaces a profile whole.
+	Profiles map[string]model.Profile `json:"profiles"`
+	// Prelude is what the agent is told before every conversation. The AGENTS.md at the workspace root follows it when there is one.
+	Prelude string `json:"prelude"`
+	// Store is where sessions are kept: memory:, sqlite:PATH or postgres://…; a file in the user's state directory when empty.
+	Store string `json:"store"`
+	// Approvals says what runs without asking: ask nothing but reading, edits also Write and Patch, all everything; read-only refuses what changes anything.
+	Approvals string `json:"approvals" enum:"ask,edits,read-only,all"`
+	// Rules are exceptions from approvals, by tool and by the first arguments.
+	Rules Rules `json:"rules"`
+	// Turn bounds one prompt's work.
+	Turn Turn `json:"turn"`
+	// Request bounds one call of a model.
+	Request Request `json:"request"`
+	// Exec is about the commands that the agent runs, git included.
+	Exec Exec `json:"exec"`
+	// Checker is about the project's own compiler, which runs after an edit.
+	Checker Checker `json:"checker"`
+	// Browse is about web pages that the agent fetches.
+	Browse Browse `json:"browse"`
+	// Retention says how long finished sessions are kept.
+	Retention Retention `json:"retention"`
+	// Log is about the server's own log.
+	Log Log `json:"log"`
+	// Trusted says that the workspace may run its code: without it no command, no git hook and no checker runs, and the workspace's own file is not read. Only an editor or the command line sets it.
+	Trusted bool `json:"trusted" only:"client"`
+	// SavesEdits says that the editor saves what an edit touched before it answers. Only an editor or the command line sets it.
+	SavesEdits bool `json:"saves_edits" only:"client"`
+}
+
+// Rules allow and deny calls; deny wins.
+type Rules struct {
+	// Allow lists calls that run without asking.
+	Allow []Rule `json:"allow"`
+	// Deny lists calls that are refused. Every layer adds to it.
+	Deny []Rule `json:"deny" merge:"add"`
+}
+
+// Rule matches the calls of one tool whose arguments begin with Prefix: the argv
+// of exec and git, the path of read, write and patch, the URL of browse. An empty
+// prefix matches every call of the tool. In a file it is {exec: [go, test]}.
+type Rule struct {
+	Tool   string
+	Prefix []string
+}
+
+// Turn bounds one prompt's work.
+type Turn struct {
+	// MaxRounds is how often the model is asked within one turn before the turn stops and offers to go on.
+	MaxRounds int `json:"max_rounds" min:"1" limit:"lower"`
+}
+
+// Request bounds one call of a model.
+type Request struct {
+	// Timeout is for the whole answer.
+	Timeout Duration `json:"timeout" min:"1" limit:"lower"`
+	// IdleTimeout is for the time without any new piece of the answer.
+	IdleTimeout Duration `json:"idle_timeout" min:"1" limit:"lower"`
+	// Retries is how often a call is repeated after a failure that may pass.
+	Retries int `json:"retries" min:"0" limit:"lower"`
+}
+
+// Exec bounds commands.
+type Exec struct {
+	// Timeout is after what time a command and all that it started is killed.
+	Timeout Duration `json:"timeout" min:"1" limit:"lower"`
+	// Output is how many characters of a command's output the model reads, of its head and tail.
+	Output int `json:"output" min:"1" limit:"lower"`
+	// KeepEnv names environment variables that commands get although their names look like those of secrets.
+	KeepEnv []string `json:"keep_env"`
+}
+
+// Checker says what is checked after an edit, and within which bounds.
+type Checker struct {
+	// Enabled says whether a checker runs after an edit at all.
+	Enabled bool `json:"enabled"`
+	// Timeout is after what time a check is stopped; the edit then counts as unchecked.
+	Timeout Duration `json:"timeout" min:"1" limit:"lower"`
+	// Cap is how many characters of findings the model reads, of their head and tail.
+	Cap int `json:"cap" min:"1" limit:"lower"`
+	// Commands are programs with arguments, by ecosystem (cargo, node, deno, go, python, or one of your own naming): each replaces the built-in command or adds one.
+	Commands map[string][]string `json:"commands"`
+	// Off lists the ecosystems that are not checked.
+	Off []string `json:"off"`
+	// Roots are exceptions for single directories, by path: absolute, or relative to the workspace root.
+	Roots map[string]CheckerRoot `json:"roots"`
+}
+
+// CheckerRoot is what one directory does differently.
+type CheckerRoot struct {
+	// Command is the program with arguments that checks this directory.
+	Command []string `json:"command"`
+	// Off says that this directory is not checked.
+	Off bool `json:"off"`
+}
+
+// Browse bounds what is fetched.
+type Browse struct {
+	// AllowPrivate lets the agent reach private, loopback and link-local addresses.
+	AllowPrivate bool `json:"allow_private"`
+	// MaxBytes is how much of a page is read.
+	MaxBytes int `json:"max_bytes" min:"1" limit:"lower"`
+	// Timeout is for a whole fetch, redirects included.
+	Timeout Duration `json:"timeout" min:"1" limit:"lower"`
+}
+
+// Retention bounds what is kept; what is over either bound is deleted, oldest
+// first.
+type Retention struct {
+	// Sessions is how many sessions are kept; 0 keeps all.
+	Sessions int `json:"sessions" min:"0"`
+	// Days is for how many days after its last turn a session is kept; 0 keeps it for ever.
+	Days int `json:"days" min:"0"`
+}
+
+// Log is about the server's own log.
+type Log struct {
+	// Level is the least severe kind of line that is written.
+	Level string `json:"level" enum:"debug,info,warn,error"`
+}
+
+// Duration is a length of time, written like 90s, 2m or 1h30m.
+type Duration time.Duration
+
+// String writes the shortest of the forms that are read.
+func (d Duration) String() string {
+	v := time.Duration(d)
+	switch {
+	case v != 0 && v%time.Hour == 0:
+		return fmt.Sprintf("%dh", v/time.Hour)
+	case v != 0 && v%time.Minute == 0 && v < time.Hour:
+		return fmt.Sprintf("%dm", v/time.Minute)
+	case v%time.Second == 0 && v < time.Hour:
+		return fmt.Sprintf("%ds", v/time.Second)
+	}
+	return v.String()
+}
+
+// MarshalText writes the duration as String does.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// Inline is the name of a profile that was given whole in place of a name.
+const Inline = "inline"
+
+// Prelude is what the agent is told when the configuration says nothing else.
+const Prelude = `You are a coding agent inside the user's editor, working in one workspace.
+- Read before you change. Make the smallest change that does what was asked, in the style of the code around it.
+- Prefer patch to write for files that exist. Unsaved text in the editor is the truth; never undo what the user typed.
+- After an edit the project's own checker may report; fix what your edit broke, leave the rest and say so.
+- A refused or failed call is an answer: do something else, do not repeat it.
+- When you are done, say in a few sentences what changed and what you could not verify.`
+
+// Default is the configuration of somebody who set nothing.
+func Default() Config {
+	return Config{
+		Profile:   "demo",
+		Profiles:  map[string]model.Profile{"demo": {Name: "demo", Provider: "script"}},
+		Prelude:   Prelude,
+		Approvals: "ask",
+		Turn:      Turn{MaxRounds: 50},
+		Request:   Request{Timeout: Duration(10 * time.Minute), IdleTimeout: Duration(2 * time.Minute), Retries: 4},
+		Exec:      Exec{Timeout: Duration(2 * time.Minute), Output: 16_000},
+		Checker:   Checker{Enabled: true, Timeout: Duration(time.Minute), Cap: 16_000},
+		Browse:    Browse{MaxBytes: 2_000_000, Timeout: Duration(30 * time.Second)},
+		Retention: Retention{Sessions: 500, Days: 90},
+		Log:       Log{Level: "info"},
+		Trusted:   true,
+	}
+}
+
+// Selected is the profile that new sessions use. Load makes sure that there is
+// one.
+func (c *Config) Selected() model.Profile { return c.Profiles[c.Profile] }
+
+// ProfileNames are the names of the profiles, sorted.
+func (c *Config) ProfileNames() []string { return slices.Sorted(maps.Keys(c.Profiles)) }

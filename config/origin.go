@@ -1,0 +1,220 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Layer is one of the places that settings come from; later ones win.
+type Layer int
+
+// The layers.
+const (
+	Defaults Layer = iota
+	UserFile
+	Workspace
+	Client // the editor's settings
+	Init   // the editor's initializationOptions
+	Environment
+	CommandLine
+)
+
+// String names the layer for a person.
+func (l Layer) String() string {
+	return [...]string{"default", "user file", "workspace file", "editor settings", "initialization options", "environment", "command line"}[l]
+}
+
+// mayTrust says whether a layer may say that the workspace is trusted. The
+// editor's settings may not: a repository can bring some along.
+func (l Layer) mayTrust() bool { return l >= Init }
+
+// Origin says where a value came from. Line and column count from 1; 0 is
+// unknown.
+type Origin struct {
+	Layer        Layer
+	Source       string // the file, variable or flag; empty for a default
+	Line, Column int
+}
+
+// String is the origin for a person, e.g. /home/u/.config/agent-lsp/config.yaml:3:8.
+func (o Origin) String() string {
+	if o.Source == "" {
+		return o.Layer.String()
+	}
+	return placed(o.Source, o.Line, o.Column)
+}
+
+func placed(source string, line, column int) string {
+	if line == 0 {
+		return source
+	}
+	return fmt.Sprintf("%s:%d:%d", source, line, column)
+}
+
+// compare orders origins as they stand in a file.
+func (o Origin) compare(p Origin, path, other string) int {
+	return cmp.Or(cmp.Compare(o.Line, p.Line), cmp.Compare(o.Column, p.Column), cmp.Compare(path, other))
+}
+
+// Warning is something in a layer that was not understood or is not allowed
+// there. It never holds a value that may be a secret.
+type Warning struct {
+	Layer        Layer
+	Source       string // the file, variable, flag or message
+	Line, Column int    // from 1; 0 where the source has no lines
+	Key          string // as written there; empty when the source as a whole is meant
+	Text         string // what is wrong, one sentence
+	Near         string // what was probably meant, or empty
+}
+
+// String is the whole warning in one line.
+func (w Warning) String() string {
+	s := placed(w.Source, w.Line, w.Column) + ": "
+	if w.Key != "" {
+		s += w.Key + ": "
+	}
+	s += w.Text
+	if w.Near != "" {
+		s += fmt.Sprintf(" (did you mean %s?)", w.Near)
+	}
+	return s
+}
+
+// Origin says where the value of a key such as exec.timeout came from. A list or
+// text that several layers added to names the last of them.
+func (r *Result) Origin(key string) Origin {
+	for path := key; ; {
+		if o, ok := r.origins[path]; ok {
+			return o
+		}
+		i := strings.LastIndexByte(path, '.')
+		if i < 0 {
+			return Origin{}
+		}
+		path = path[:i]
+	}
+}
+
+// Setting is one value with its origin.
+type Setting struct {
+	Key    string
+	Value  string // as JSON; a password in an address is left out
+	Origin Origin
+}
+
+// Settings lists every value, in the order of the manual; of a profile those
+// that are set.
+func (r *Result) Settings() []Setting {
+	var out []Setting
+	r.list(reflect.ValueOf(r.Config), "", &out)
+	return out
+}
+
+func (r *Result) list(v reflect.Value, prefix string, out *[]Setting) {
+	for f, fv := range v.Fields() {
+		name := f.Tag.Get("json")
+		if name == "-" {
+			continue
+		}
+		key := prefix + name
+		switch {
+		case fv.Kind() == reflect.Struct:
+			r.list(fv, key+".", out)
+		case fv.Kind() == reflect.Map && fv.Type().Elem().Kind() == reflect.Struct:
+			names := slices.Sorted(maps.Keys(keysOf(fv)))
+			for _, n := range names {
+				r.list(fv.MapIndex(reflect.ValueOf(n)), key+"."+n+".", out)
+			}
+		case strings.HasPrefix(prefix, "profiles.") && fv.IsZero():
+		case fv.Kind() == reflect.Map:
+			for _, n := range slices.Sorted(maps.Keys(keysOf(fv))) {
+				*out = append(*out, r.setting(key+"."+n, fv.MapIndex(reflect.ValueOf(n))))
+			}
+		default:
+			*out = append(*out, r.setting(key, fv))
+		}
+	}
+}
+
+func keysOf(m reflect.Value) map[string]bool {
+	keys := map[string]bool{}
+	for _, k := range m.MapKeys() {
+		keys[k.String()] = true
+	}
+	return keys
+}
+
+func (r *Result) setting(key string, v reflect.Value) Setting {
+	value := v.Interface()
+	if s, ok := value.(string); ok {
+		value = withoutPassword(s)
+	}
+	text, err := json.Marshal(value, json.Deterministic(true))
+	if err != nil {
+		text = fmt.Appendf(nil, "%q", err)
+	}
+	return Setting{key, string(text), r.Origin(key)}
+}
+
+// withoutPassword hides what stands between the user and the host of an address.
+func withoutPassword(s string) string {
+	if !strings.Contains(s, "://") || strings.ContainsAny(s, " \n") {
+		return s
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		scheme, rest, _ := strings.Cut(s, "://")
+		if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+			return scheme + "://xxxxx@" + rest[i+1:]
+		}
+		return s
+	}
+	if q := u.Query(); q.Has("password") {
+		q.Set("password", "xxxxx")
+		u.RawQuery = q.Encode()
+	}
+	return u.Redacted()
+}
+
+// MarshalJSON writes the rule as it stands in a file.
+func (r Rule) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string][]string{r.Tool: r.Prefix})
+}
+
+// field finds a setting by its canonical key; not inside of maps.
+func field(v reflect.Value, key string) (reflect.Value, reflect.StructField, bool) {
+	name, rest, more := strings.Cut(key, ".")
+	for f, fv := range v.Fields() {
+		if f.Tag.Get("json") != name {
+			continue
+		}
+		if !more {
+			return fv, f, true
+		}
+		if fv.Kind() == reflect.Struct {
+			return field(fv, rest)
+		}
+	}
+	return reflect.Value{}, reflect.StructField{}, false
+}
+
+// keys are the canonical keys of all settings that are not inside of maps.
+func keys(t reflect.Type, prefix string) []string {
+	var out []string
+	for f := range t.Fields() {
+		name := f.Tag.Get("json")
+		if f.Type.Kind() == reflect.Struct {
+			out = append(out, keys(f.Type, prefix+name+".")...)
+			continue
+		}
+		out = append(out, prefix+name)
+	}
+	return out
+}
