@@ -24,6 +24,10 @@ const (
 	EditBefore EditAnswer = "before"
 	// EditAfter answers true, and then sends didChange, as VS Code does.
 	EditAfter EditAnswer = "after"
+	// EditLazy applies and answers true, and sends didChange only with Flush or
+	// before the next change or save by the person, as editors do that wait for
+	// the end of typing.
+	EditLazy EditAnswer = "lazy"
 	// EditStaleTrue is EditBefore, but a stale version is skipped and answered
 	// true, as Neovim does.
 	EditStaleTrue EditAnswer = "stale-true"
@@ -134,11 +138,12 @@ func (e *Editor) applyEdit(m Message, how EditAnswer) {
 			err = nil
 		}
 		e.applied(m.ID, err)
-	case EditAfter:
+	case EditAfter, EditLazy:
 		late, err := e.perform(entries, false)
 		e.applied(m.ID, err)
-		for _, send := range late {
-			send()
+		e.late = append(e.late, late...)
+		if how == EditAfter {
+			e.flush()
 		}
 	default:
 		_, err := e.perform(entries, true)
@@ -146,6 +151,21 @@ func (e *Editor) applyEdit(m Message, how EditAnswer) {
 			err = nil
 		}
 		e.applied(m.ID, err)
+	}
+}
+
+// Flush sends the didChange of edits that were taken lazily.
+func (e *Editor) Flush() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.flush()
+}
+
+func (e *Editor) flush() {
+	late := e.late
+	e.late = nil
+	for _, send := range late {
+		send()
 	}
 }
 
@@ -252,7 +272,7 @@ func (e *Editor) background(uri string) (*buffer, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	b := &buffer{uri: uri, version: 1, doc: text.New(string(content)), saved: string(content), onDisk: err == nil}
+	b := e.newBuffer(uri, string(content))
 	e.open(b)
 	return b, nil
 }

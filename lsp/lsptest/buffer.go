@@ -22,7 +22,6 @@ type buffer struct {
 	version int32
 	doc     *text.Doc
 	saved   string // what the disk had when it was last read or written
-	onDisk  bool
 }
 
 // lookup finds a buffer under any spelling of its URI; e.mu is held.
@@ -42,8 +41,21 @@ func (e *Editor) Open(file string) string {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.open(&buffer{uri: uri, version: 1, doc: text.New(string(content)), saved: string(content), onDisk: err == nil})
+	e.open(e.newBuffer(uri, string(content)))
 	return uri
+}
+
+// newBuffer is one with what the disk has.
+func (e *Editor) newBuffer(uri, content string) *buffer {
+	b := &buffer{uri: uri, version: 1}
+	if e.options.ZeroVersion {
+		b.version = 0
+	}
+	if content == "" && e.options.EmptyLine {
+		content = "\n"
+	}
+	b.doc, b.saved = text.New(content), content
+	return b
 }
 
 // OpenText opens a document of any scheme with a text, at a version.
@@ -91,6 +103,7 @@ func (e *Editor) must(uri string) *buffer {
 func (e *Editor) Change(uri string, changes ...text.Change) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.flush()
 	e.change1(e.must(uri), uri, changes)
 }
 
@@ -120,6 +133,7 @@ func jsonRange(r protocol.Range) object {
 func (e *Editor) Replace(uri, old, new string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.flush()
 	b := e.must(uri)
 	at := strings.Index(b.doc.String(), old)
 	if n := strings.Count(b.doc.String(), old); n != 1 {
@@ -135,6 +149,7 @@ func (e *Editor) Replace(uri, old, new string) {
 func (e *Editor) SetText(uri, content string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.flush()
 	b := e.must(uri)
 	e.change1(b, b.uri, backwards(b.doc.Edits(content, e.encoding)))
 }
@@ -158,6 +173,7 @@ func backwards(edits []protocol.TextEdit) []text.Change {
 // Save writes a buffer to its file and sends didSave.
 func (e *Editor) Save(uri string) {
 	e.mu.Lock()
+	e.flush()
 	b := e.must(uri)
 	err := e.save(b)
 	e.mu.Unlock()
@@ -175,7 +191,7 @@ func (e *Editor) save(b *buffer) error {
 	if err := os.WriteFile(path, []byte(b.doc.String()), 0o666); err != nil {
 		return fmt.Errorf("save a buffer: %w", err)
 	}
-	b.saved, b.onDisk = b.doc.String(), true
+	b.saved = b.doc.String()
 	e.send(Message{Method: "textDocument/didSave", Params: raw(object{"textDocument": object{"uri": b.uri}})})
 	return nil
 }

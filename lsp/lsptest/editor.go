@@ -45,6 +45,7 @@ type Editor struct {
 	encoding   text.Encoding
 	buffers    map[string]*buffer // by text.Key of the URI
 	behaviour  behaviour
+	late       []func()  // didChanges that EditLazy has kept back
 	held       []Message // requests of the server that wait for Release
 	progress   map[string]*Progress
 	findings   map[string]Diagnostics // by text.Key

@@ -40,6 +40,10 @@ type Options struct {
 
 	// VersionStep is what a change adds to a version, 1 by default.
 	VersionStep int32
+	// ZeroVersion opens documents as version 0 instead of 1.
+	ZeroVersion bool
+	// EmptyLine has an empty document sent as one empty line, "\n".
+	EmptyLine bool
 	// ProcessID is told in initialize, 0 as null.
 	ProcessID int
 	// InitializationOptions are a JSON object for the server. savesEdits is added.

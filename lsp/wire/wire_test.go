@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 // process is the server as a child.
 func process() *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), serverEnv+"=1")
+	cmd.Env = append(os.Environ(), serverEnv+"=1", "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 
