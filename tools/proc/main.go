@@ -1,10 +1,23 @@
 package proc
 
+import "sync/atomic"
+
+// armed says that Main was called, so that this file can be run again as a
+// supervisor.
+var armed atomic.Bool
+
 // Main must be called first by a program that uses Run, before anything else
-// happens, flags and logs included. In the process that a person or an editor
-// started it returns at once. Programs are run through another process of the
-// same file, which outlives the one that asked by just the time that it takes to
-// end what it watches; in that one Main does that work and exits. Where Main was
-// never called, programs are run directly: then they die with the server only as
-// far as the system itself sees to that, and a Sandbox is refused.
-func Main() {}
+// happens, flags and logs included; by a test binary in its TestMain. In the
+// process that a person or an editor started it returns at once. Programs are run
+// through another process of the same file, the supervisor, which outlives the
+// process that asked by just the time that it takes to end what it watches; in
+// that one Main does this work and exits.
+//
+// Where Main was never called programs are run directly: what a program starts
+// then outlives a server that is killed, and a Sandbox is refused.
+func Main() {
+	if isSupervisor() {
+		supervise()
+	}
+	armed.Store(true)
+}

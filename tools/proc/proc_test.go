@@ -99,15 +99,15 @@ func TestRunRefusesWhatCannotStart(t *testing.T) {
 func TestOutputIsBoundedInMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r := sh(t, "echo START; head -c 200000000 /dev/zero; echo END", func(s *Spec) { s.KeepHead, s.KeepTail = 1000, 1000 })
+	r := sh(t, "echo START; head -c 40000000 /dev/zero; echo END", func(s *Spec) { s.KeepHead, s.KeepTail = 1000, 1000 })
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > 4<<20 {
-		t.Errorf("200 MB of output cost %d bytes of memory", got)
+		t.Errorf("40 MB of output cost %d bytes of memory", got)
 	}
 	if !bytes.HasPrefix(r.Stdout.Head, []byte("START\n")) || !bytes.HasSuffix(r.Stdout.Tail, []byte("END\n")) {
 		t.Error("the start or the end is lost")
 	}
-	if want := int64(200000010 - 2000); r.Stdout.Elided != want || r.Stdout.ElidedRunes != want {
+	if want := int64(40000010 - 2000); r.Stdout.Elided != want || r.Stdout.ElidedRunes != want {
 		t.Errorf("elided %d bytes and %d characters, want %d", r.Stdout.Elided, r.Stdout.ElidedRunes, want)
 	}
 }

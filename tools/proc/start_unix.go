@@ -67,8 +67,12 @@ func (d *direct) terminate() { _ = unix.Kill(-d.cmd.Process.Pid, unix.SIGTERM) }
 
 func (d *direct) destroy() (exit, error) {
 	pid := d.cmd.Process.Pid
-	for _, p := range descendants(pid) {
-		_ = unix.Kill(p, unix.SIGKILL)
+	select {
+	case <-d.exited: // what it left has another parent already
+	default:
+		for _, p := range descendants(pid) {
+			_ = unix.Kill(p, unix.SIGKILL)
+		}
 	}
 	_ = unix.Kill(-pid, unix.SIGKILL)
 	close(d.reap)
@@ -88,8 +92,4 @@ func exitOf(ws unix.WaitStatus) exit {
 		return exit{code: -1, signal: unix.SignalName(ws.Signal())}
 	}
 	return exit{code: ws.ExitStatus()}
-}
-
-func start(path string, spec Spec, stdout, stderr *os.File) (child, error) {
-	return startDirect(path, spec, stdout, stderr)
 }

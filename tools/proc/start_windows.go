@@ -12,15 +12,18 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// job is a program inside a job object, which the system ends with all that it
+// jobObject is a program inside a job object, which the system ends with all that it
 // holds when the last handle of it is closed, as it is when the server dies.
-type job struct {
+type jobObject struct {
 	cmd    *exec.Cmd
 	handle windows.Handle
 	exited chan struct{}
 }
 
 func start(path string, spec Spec, stdout, stderr *os.File) (child, error) {
+	if spec.Sandbox != nil {
+		return nil, errNoSandbox
+	}
 	h, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("create job object: %w", err)
@@ -35,7 +38,7 @@ func start(path string, spec Spec, stdout, stderr *os.File) (child, error) {
 		_ = windows.CloseHandle(h)
 		return nil, fmt.Errorf("limit job object: %w", err)
 	}
-	j := &job{
+	j := &jobObject{
 		cmd: &exec.Cmd{
 			Path: path, Args: spec.Argv, Dir: spec.Dir, Env: spec.Env,
 			Stdout: stdout, Stderr: stderr,
@@ -60,7 +63,7 @@ func start(path string, spec Spec, stdout, stderr *os.File) (child, error) {
 	return j, nil
 }
 
-func (j *job) assign() error {
+func (j *jobObject) assign() error {
 	p, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(j.cmd.Process.Pid))
 	if err != nil {
 		return err
@@ -69,14 +72,14 @@ func (j *job) assign() error {
 	return windows.AssignProcessToJobObject(j.handle, p)
 }
 
-func (j *job) done() <-chan struct{} { return j.exited }
+func (j *jobObject) done() <-chan struct{} { return j.exited }
 
 // terminate asks nicely as far as the system can: a console program gets a break.
-func (j *job) terminate() {
+func (j *jobObject) terminate() {
 	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(j.cmd.Process.Pid))
 }
 
-func (j *job) destroy() (exit, error) {
+func (j *jobObject) destroy() (exit, error) {
 	err := errors.Join(windows.TerminateJobObject(j.handle, 1), windows.CloseHandle(j.handle))
 	t := time.NewTimer(undead)
 	defer t.Stop()
@@ -87,3 +90,9 @@ func (j *job) destroy() (exit, error) {
 		return exit{code: -1}, fmt.Errorf("process %d does not end although it was killed: %w", j.cmd.Process.Pid, err)
 	}
 }
+
+// isSupervisor is false: the system ends a job object with its last handle, so
+// that no process has to watch.
+func isSupervisor() bool { return false }
+
+func supervise() {}

@@ -3,8 +3,11 @@
 package proc
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // groupAttr makes a child the leader of a session without a terminal, so that
@@ -17,3 +20,12 @@ func awaitEnd(cmd *exec.Cmd) { _ = cmd.Wait() }
 // descendants is empty where the system has no list of processes to read: the
 // process group alone is ended.
 func descendants(int) []int { return nil }
+
+func selfPath() (string, error) { return os.Executable() }
+
+// adoptOrphans does nothing: what leaves its group escapes here.
+func adoptOrphans() error { return nil }
+
+func replaceFD(from, to int) error { return unix.Dup2(from, to) }
+
+func confine(Sandbox) error { return errNoSandbox }
