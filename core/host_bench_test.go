@@ -47,9 +47,9 @@ func benchOpen(b *testing.B, cache func() wazero.CompilationCache) {
 	}
 }
 
-func BenchmarkOpenCold(b *testing.B) { benchOpen(b, wazero.NewCompilationCache) }
+func BenchmarkHostOpenCold(b *testing.B) { benchOpen(b, wazero.NewCompilationCache) }
 
-func BenchmarkOpenFromDisk(b *testing.B) {
+func BenchmarkHostOpenFromDisk(b *testing.B) {
 	dir := b.TempDir()
 	benchOpen(b, func() wazero.CompilationCache { // a new one forgets what is in memory
 		cache, err := wazero.NewCompilationCacheWithDir(dir)
@@ -60,7 +60,7 @@ func BenchmarkOpenFromDisk(b *testing.B) {
 	})
 }
 
-func BenchmarkOpenAgain(b *testing.B) {
+func BenchmarkHostOpenAgain(b *testing.B) {
 	benchCore(b)
 	for b.Loop() {
 		c, err := Open(b.Context())
@@ -71,7 +71,7 @@ func BenchmarkOpenAgain(b *testing.B) {
 	}
 }
 
-func BenchmarkNew(b *testing.B) {
+func BenchmarkHostNew(b *testing.B) {
 	c := benchCore(b)
 	for b.Loop() {
 		s, err := c.New(b.Context(), Config{})
@@ -134,10 +134,10 @@ func benchFill(step benchStepper, size int) uint64 {
 	}
 }
 
-// BenchmarkStep is a step without an ask: a result of two calls in which one
+// BenchmarkHostStep is a step without an ask: a result of two calls in which one
 // stays outstanding would grow; an event that changes nothing is the floor, a
 // small turn of ask and answer is the usual.
-func BenchmarkStep(b *testing.B) {
+func BenchmarkHostStep(b *testing.B) {
 	for _, kind := range []struct {
 		name string
 		make func(*testing.B) benchStepper
@@ -179,7 +179,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-func BenchmarkSnapshot(b *testing.B) {
+func BenchmarkHostSnapshot(b *testing.B) {
 	for _, size := range []int{1 << 10, 1 << 20, 8 << 20} {
 		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
 			s := benchSession(b)
