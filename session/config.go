@@ -68,6 +68,9 @@ type Config struct {
 	// until it is.
 	Core  func(context.Context) (*core.Core, error)
 	Store func(context.Context) (store.Store, error)
+	// Unsaved answers why the store forgets, for every new session to say so, or
+	// nil. It is called once Store has answered, and may be nil itself.
+	Unsaved func() error
 	// Provider makes the model of a profile for one session.
 	Provider func(ctx context.Context, p model.Profile, env ProviderEnv) (model.Model, error)
 	// Tools makes the executor of one session over its workspace.
@@ -75,8 +78,9 @@ type Config struct {
 	Checker Checker
 	// Clock makes the clock of a session with this profile.
 	Clock func(p model.Profile) (clock.Clock, error)
-	// NewID makes the id of a session with this profile.
-	NewID    func(p model.Profile) (uuid.UUID, error)
+	// NewID makes the nth id, from 1, of a session with this profile. It is asked
+	// for the next one when the store has a session of that id.
+	NewID    func(p model.Profile, n int) (uuid.UUID, error)
 	Settings Settings
 	// LeaseTTL is how long a session stays with a process that no longer renews;
 	// 0: DefaultLeaseTTL.

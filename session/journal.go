@@ -52,8 +52,7 @@ func (j *journal) recordAt(ctx context.Context, place func(first uint64), payloa
 	if err != nil || !saved || j.lost == nil {
 		return first, err
 	}
-	_, err = j.add(ctx, []event.Payload{&event.Error{Source: "store", Message: fmt.Sprintf(
-		"this session is not saved any more, it goes on in memory only: %v", j.lost)}})
+	_, err = j.add(ctx, []event.Payload{unsavedEvent(j.lost)})
 	return first, err
 }
 
@@ -133,11 +132,23 @@ func (j *journal) saveSnapshot(ctx context.Context, at uint64, state []byte) err
 	return j.store.PutSnapshot(ctx, j.id, at, state)
 }
 
-// lose stops writing to the store.
-func (j *journal) lose(err error) {
+// lose stops writing to the store and says so.
+func (j *journal) lose(ctx context.Context, err error) error {
 	j.mu.Lock()
-	defer j.mu.Unlock()
 	j.lost = err
+	j.mu.Unlock()
+	return j.warn(ctx, err)
+}
+
+// warn says in the transcript that it is not kept.
+func (j *journal) warn(ctx context.Context, err error) error {
+	_, err = j.record(ctx, unsavedEvent(err))
+	return err
+}
+
+func unsavedEvent(err error) *event.Error {
+	return &event.Error{Source: "store", Message: fmt.Sprintf(
+		"this session is not saved, it goes on in memory only: %v", err)}
 }
 
 // next is the index that the next event gets.

@@ -148,7 +148,7 @@ func (m *Manager) New(ctx context.Context, n NewSession) (uuid.UUID, error) {
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("open the session store: %w", err)
 	}
-	id, err := m.cfg.NewID(profile)
+	id, err := m.freshID(ctx, st, profile)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -164,14 +164,46 @@ func (m *Manager) New(ctx context.Context, n NewSession) (uuid.UUID, error) {
 		s.record.Title = &n.Title
 	}
 	if err := st.Put(ctx, s.record); err != nil {
-		if ctx.Err() != nil {
+		if _, backend := errors.AsType[*store.BackendError](err); !backend {
+			return uuid.Nil, fmt.Errorf("store session %s: %w", id, err)
+		}
+		if err := s.journal.lose(ctx, err); err != nil {
 			return uuid.Nil, err
 		}
-		s.journal.lose(err)
 	} else if err := s.lease(ctx); err != nil {
 		return uuid.Nil, err
 	}
+	if m.cfg.Unsaved != nil {
+		if err := m.cfg.Unsaved(); err != nil {
+			if err := s.journal.warn(ctx, err); err != nil {
+				return uuid.Nil, err
+			}
+		}
+	}
 	return id, m.adopt(s)
+}
+
+// freshID is an id that the store has no session of. A store that fails says so
+// at the first write.
+func (m *Manager) freshID(ctx context.Context, st store.Store, p model.Profile) (uuid.UUID, error) {
+	for n := 1; ; n++ {
+		id, err := m.cfg.NewID(p, n)
+		if err != nil {
+			return uuid.Nil, err
+		}
+		m.mu.Lock()
+		_, used := m.sessions[id]
+		m.mu.Unlock()
+		if used {
+			continue
+		}
+		if _, ok, err := st.Get(ctx, id); !ok && err == nil || err != nil && !errors.Is(err, ctx.Err()) {
+			return id, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return uuid.Nil, err
+		}
+	}
 }
 
 // make builds a session that is not started yet.

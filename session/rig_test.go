@@ -80,7 +80,6 @@ func over(t *testing.T, dir string, st store.Store, answers string) *rig {
 	}
 	r := &rig{t: t, dir: dir, store: st, disk: disk, waiting: map[event.Kind][]chan struct{}{}}
 	check := checker.New(checker.Config{Trusted: true})
-	var ids int
 	r.cfg = Config{
 		Core:  func(context.Context) (*core.Core, error) { return testCore() },
 		Store: func(context.Context) (store.Store, error) { return st, nil },
@@ -92,9 +91,8 @@ func over(t *testing.T, dir string, st store.Store, answers string) *rig {
 		},
 		Checker: check,
 		Clock:   func(model.Profile) (clock.Clock, error) { return clock.NewVirtual(script.Epoch), nil },
-		NewID: func(model.Profile) (uuid.UUID, error) {
-			ids++
-			return uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "session %d", ids)), nil
+		NewID: func(_ model.Profile, n int) (uuid.UUID, error) {
+			return uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "session %d", n)), nil
 		},
 		Settings: Settings{Profile: "demo", Profiles: map[string]model.Profile{"demo": {Provider: "script"}}, Subject: "tester"},
 		Log:      slog.New(slog.NewTextHandler(t.Output(), nil)),

@@ -73,7 +73,7 @@ func (r *runCommand) run(ctx context.Context, std stdio) (code int, err error) {
 		return 0, err
 	}
 
-	app := newApp(std.err, flags{record: r.Record, virtual: !r.RealTime, headless: true})
+	app := newApp(std.err, flags{record: r.Record, virtual: !r.RealTime})
 	toServer, in := wire.Pipe()
 	fromServer, out := wire.Pipe()
 	served := make(chan struct{})

@@ -51,7 +51,7 @@ func (s *Store) Append(ctx context.Context, id uuid.UUID, at time.Time, p contra
 		return 0, err
 	}
 	fence := s.fences.Get(id)
-	index, err := s.append.query(ctx, s.write, id.String(), us, p.ContentType, contract.Bytes(p.Data), fence)
+	index, err := appendRow(ctx, s.write, id.String(), us, p.ContentType, contract.Bytes(p.Data), fence)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = s.refusal(ctx, s.read, id, fence)
 	}

@@ -13,44 +13,76 @@ import (
 // driver itself: package sql starts a goroutine for each query and converts every
 // value, which costs more than an insert or a row does.
 
-// oneRow is a statement kept prepared on the one connection of a pool.
-type oneRow struct {
-	text string
-	conn any // that stmt is prepared on; guarded by the connection's turn
-	stmt driver.Stmt
+// wholeConn is all that the driver's connections do for package sql.
+type wholeConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
 }
 
-// query runs the statement to its end, which is where it is committed, and answers
-// its single integer, or sql.ErrNoRows.
-func (o *oneRow) query(ctx context.Context, db *sql.DB, args ...driver.Value) (int64, error) {
-	var answer int64
+// writeConn is a connection that keeps a statement prepared, and ends it first:
+// with a statement left the file would stay open.
+type writeConn struct {
+	wholeConn
+	append driver.Stmt // nil until the first append
+}
+
+// Unwrap is how the driver finds its own connection.
+func (c *writeConn) Unwrap() driver.Conn { return c.wholeConn }
+
+func (c *writeConn) Close() error {
+	var err error
+	if c.append != nil {
+		err = c.append.Close()
+	}
+	return errors.Join(err, c.wholeConn.Close())
+}
+
+type writeConnector struct{ driver.Connector }
+
+func (w writeConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := w.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	whole, ok := c.(wholeConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("the driver's %T lacks what the store needs", c), c.Close())
+	}
+	return &writeConn{wholeConn: whole}, nil
+}
+
+// appendRow runs appendSQL to its end, which is where it is committed, and answers
+// the index, or sql.ErrNoRows.
+func appendRow(ctx context.Context, db *sql.DB, args ...driver.Value) (int64, error) {
+	index := int64(-1)
 	err := onConn(ctx, db, func(conn any) error {
-		if o.conn != conn {
-			stmt, err := conn.(driver.ConnPrepareContext).PrepareContext(ctx, o.text)
+		c := conn.(*writeConn)
+		if c.append == nil {
+			stmt, err := c.PrepareContext(ctx, appendSQL)
 			if err != nil {
 				return err
 			}
-			o.conn, o.stmt = conn, stmt
+			c.append = stmt
 		}
-		rows, err := o.stmt.(driver.StmtQueryContext).QueryContext(ctx, named(args))
+		rows, err := c.append.(driver.StmtQueryContext).QueryContext(ctx, named(args))
 		if err != nil {
 			return err
 		}
-		found := false
-		err = drain(rows, func(row []driver.Value) (bool, error) {
-			n, ok := row[0].(int64)
-			if !ok {
-				return false, fmt.Errorf("the database answered %T where a number is due", row[0])
-			}
-			answer, found = n, true
+		return drain(rows, func(row []driver.Value) (bool, error) {
+			index, _ = row[0].(int64)
 			return true, nil
 		})
-		if err == nil && !found {
-			err = sql.ErrNoRows
-		}
-		return err
 	})
-	return answer, err
+	if err == nil && index < 0 {
+		err = sql.ErrNoRows
+	}
+	return index, err
 }
 
 // scan calls f for each row of a query until it answers false. f may keep the

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/session/store/contract"
@@ -37,7 +38,9 @@ type Store struct {
 	write  *sql.DB // one connection, so that waiting for a turn obeys the context
 	read   *sql.DB
 	fences contract.Fences
-	append oneRow // on write
+
+	closing sync.Once
+	closed  error // what closing answered
 	stmts
 }
 
@@ -61,7 +64,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, &contract.BackendError{Place: path, Op: "open", Err: err}
 	}
-	s := &Store{path: abs, append: oneRow{text: appendSQL}}
+	s := &Store{path: abs}
 	if err := s.open(ctx); err != nil {
 		_ = s.Close() // the failure to open is what matters
 		return nil, s.fault(ctx, "open", err)
@@ -81,10 +84,11 @@ func (s *Store) open(ctx context.Context) error {
 	if _, err := sqlite.Fdatasync(true); err != nil && !errors.Is(err, sqlite.ErrFdatasyncUnavailable) {
 		return err
 	}
-	var err error
-	if s.write, err = sql.Open("sqlite", dsn(s.path, "rw")); err != nil {
+	connector, err := sqlite.NewConnector(dsn(s.path, "rw"))
+	if err != nil {
 		return err
 	}
+	s.write = sql.OpenDB(writeConnector{connector})
 	s.write.SetMaxOpenConns(1)
 	if err := useWAL(ctx, s.write); err != nil {
 		return err
@@ -136,15 +140,18 @@ func dsn(path, mode string) string {
 // Reopen implements contract.Reopener.
 func (s *Store) Reopen(ctx context.Context) (contract.Store, error) { return Open(ctx, s.path) }
 
-// Close implements contract.Store.
+// Close implements contract.Store. Closing twice answers what the first did.
 func (s *Store) Close() error {
-	var errs []error
-	for _, db := range []*sql.DB{s.read, s.write} { // the last to close empties the log
-		if db != nil {
-			errs = append(errs, db.Close())
+	s.closing.Do(func() {
+		var errs []error
+		for _, db := range []*sql.DB{s.read, s.write} { // the last to close empties the log
+			if db != nil {
+				errs = append(errs, db.Close())
+			}
 		}
-	}
-	return s.fault(context.Background(), "close", errors.Join(errs...))
+		s.closed = s.fault(context.Background(), "close", errors.Join(errs...))
+	})
+	return s.closed
 }
 
 func (s *Store) fault(ctx context.Context, op string, err error) error {

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/agent-lsp/agent-lsp/session/clock"
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/script"
+	"github.com/google/uuid"
+)
+
+// provider makes the model of a profile for one session.
+func (a *app) provider(_ context.Context, p model.Profile, env session.ProviderEnv) (model.Model, error) {
+	m, err := open(p, env.Clock)
+	if err != nil || a.flags.record == "" {
+		return m, err
+	}
+	var epoch time.Time
+	if v, ok := env.Clock.(*clock.Virtual); ok {
+		epoch = v.Now()
+	}
+	rec := script.Record(m, a.flags.record, epoch, secrets(p)...)
+	if err := rec.Save(); err != nil {
+		return nil, fmt.Errorf("record to %s: %w", a.flags.record, err)
+	}
+	return rec, nil
+}
+
+// open makes the provider that a profile names.
+func open(p model.Profile, c clock.Clock) (model.Model, error) {
+	switch p.Provider {
+	case "script":
+		s, err := loadScript(p)
+		if err != nil {
+			return nil, err
+		}
+		return script.New(s, c), nil
+	}
+	return nil, fmt.Errorf("profile %s: no provider is named %q; there is script", p.Name, p.Provider)
+}
+
+// secrets are the values that must not reach a recording.
+func secrets(p model.Profile) []string {
+	if v := os.Getenv(p.APIKeyEnv); p.APIKeyEnv != "" && v != "" {
+		return []string{v}
+	}
+	return nil
+}
+
+// loadScript reads a profile's script. One without a script plays the built-in
+// demonstration.
+func loadScript(p model.Profile) (*script.Script, error) {
+	if p.Script == "" {
+		return script.Parse("the built-in demonstration", []byte(demoScript()))
+	}
+	return script.Load(p.Script)
+}
+
+// demoTurns is how many prompts the demonstration answers.
+const demoTurns = 100
+
+// demoScript answers prompts without a model: enough to see that everything is in
+// place.
+func demoScript() string {
+	var b strings.Builder
+	b.WriteString("version: 1\nentries:\n")
+	b.WriteString("  - {when: \"1/1\", text: Let me see what is here., calls: [{read: {path: .}}]}\n")
+	for turn := range demoTurns {
+		round := 1
+		if turn == 0 {
+			round = 2
+		}
+		fmt.Fprintf(&b, "  - {when: \"%d/%d\", text: %q}\n", turn+1, round,
+			"This is the demonstration profile: it plays a script and asks no model. "+
+				"Everything between your editor and the model works. Add a profile to the configuration and choose it to go on.")
+	}
+	return b.String()
+}
+
+// clock is the machine's, or the script's own where a session is to be the same
+// whenever it runs.
+func (a *app) clock(p model.Profile) (clock.Clock, error) {
+	if !a.flags.virtual || p.Provider != "script" {
+		return clock.Real{}, nil
+	}
+	s, err := loadScript(p)
+	if err != nil {
+		return nil, err
+	}
+	return clock.NewVirtual(s.Epoch), nil
+}
+
+// newID is a fresh id, or, on a script's clock, the script's own nth one.
+func (a *app) newID(p model.Profile, n int) (uuid.UUID, error) {
+	if !a.flags.virtual || p.Provider != "script" {
+		return uuid.NewV7()
+	}
+	var text []byte
+	if p.Script == "" {
+		text = []byte(demoScript())
+	} else {
+		var err error
+		if text, err = os.ReadFile(p.Script); err != nil {
+			return uuid.Nil, fmt.Errorf("read script: %w", err)
+		}
+	}
+	return uuid.NewSHA1(sessionSpace, fmt.Appendf(text, "\n%d", n)), nil
+}
