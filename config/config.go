@@ -28,7 +28,7 @@ type Config struct {
 	Prelude string `json:"prelude"`
 	// Store is where sessions are kept: memory:, sqlite:PATH or postgres://…; a file in the user's state directory when empty.
 	Store string `json:"store"`
-	// Approvals says what runs without asking: ask nothing but reading, edits also Write and Patch, all everything; read-only refuses what changes anything.
+	// Approvals says what runs without asking: ask lets the agent only read, edits lets it also write and patch, all lets it do everything; read-only refuses what changes anything.
 	Approvals string `json:"approvals" enum:"ask,edits,read-only,all"`
 	// Rules are exceptions from approvals, by tool and by the first arguments.
 	Rules Rules `json:"rules"`
