@@ -8,10 +8,6 @@ import (
 	"github.com/reviewdog/errorformat"
 )
 
-// lineLimit is the length in bytes at which lines are cut before errorformat sees
-// them: it gives up silently at a line over 64 KiB.
-const lineLimit = 8 << 10
-
 // customPlan runs a command as a person configured it. It may read the disk only.
 func customPlan(j job, cmd Command) plan {
 	p := plan{argv: cmd.Argv, shown: cmd.Argv, dir: j.root, readsDisk: true}
@@ -53,16 +49,8 @@ func readFormats(formats []string) (efm *errorformat.Errorformat, err error) {
 // parseCustom reads an output through errorformat; the text stays whole.
 func parseCustom(efm *errorformat.Errorformat, tool string, unit ColumnUnit, out output) report {
 	var r report
-	text := joined(out.stderr, out.stdout)
-	var cut strings.Builder
-	for _, line := range lines(text) {
-		if len(line) > lineLimit {
-			line = strings.ToValidUTF8(line[:lineLimit], "")
-		}
-		cut.WriteString(line)
-		cut.WriteByte('\n')
-	}
-	scan := efm.NewScanner(strings.NewReader(cut.String()))
+	text := strings.Join(textLines(joined(out.stderr, out.stdout)), "\n")
+	scan := efm.NewScanner(strings.NewReader(text))
 	for scan.Scan() {
 		e := scan.Entry()
 		shown := strings.Join(e.Lines, "\n")
@@ -101,7 +89,7 @@ func severityOf(kind rune) Severity {
 // parsePlain reads the form that most compilers print, file:line:column: message.
 func parsePlain(tool string, out output) report {
 	var r report
-	for _, line := range lines(joined(out.stderr, out.stdout)) {
+	for _, line := range textLines(joined(out.stderr, out.stdout)) {
 		file, at, message, ok := splitLocation(line)
 		if !ok || message == "" {
 			r.add(line, nil)

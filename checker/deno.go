@@ -39,7 +39,7 @@ func parseDeno(out output) report {
 		}
 		b = nil
 	}
-	for _, line := range lines(joined(out.stderr, out.stdout)) {
+	for _, line := range textLines(joined(out.stderr, out.stdout)) {
 		switch head := denoHead.FindStringSubmatch(line); {
 		case denoChat.MatchString(line):
 			end()

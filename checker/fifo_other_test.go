@@ -8,3 +8,8 @@ func makeFIFO(t *testing.T, _ string) {
 	t.Helper()
 	t.Skip("no FIFOs")
 }
+
+func lockFile(t *testing.T, _ string) {
+	t.Helper()
+	t.Skip("no flock")
+}

@@ -24,6 +24,11 @@ func project(t *testing.T, files ...string) string {
 
 func write(t *testing.T, dir string, files ...string) {
 	t.Helper()
+	writeFiles(t, dir, files...)
+}
+
+func writeFiles(t testing.TB, dir string, files ...string) {
+	t.Helper()
 	for i := 0; i < len(files); i += 2 {
 		path := filepath.Join(dir, filepath.FromSlash(files[i]))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -48,25 +48,28 @@ func (c *Checker) goPlan(j job) plan {
 	return p
 }
 
-// wantsVet reports whether the tests have to be looked at: one was edited, or the
-// last look at them found something that a build would not see again.
+// wantsVet reports whether the tests have to be looked at: one was edited and not
+// looked at since, or the last look at them found something that a build would
+// not see again.
 func (c *Checker) wantsVet(j job) bool {
-	if slices.ContainsFunc(j.edited, func(path string) bool { return strings.HasSuffix(path, "_test.go") }) {
-		return true
-	}
+	edited := slices.ContainsFunc(j.edited, func(path string) bool { return strings.HasSuffix(path, "_test.go") })
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	st := c.roots[rootKey{j.root, j.tc.Ecosystem}]
-	return st != nil && st.vetted
+	st.tests = st.tests || edited
+	return st.tests
 }
 
-// remember notes whether a go check that looked at the tests found something.
-func (c *Checker) remember(j job, p plan, found bool) {
+// remember notes that a check is complete and whether it found something, and
+// answers what the last one of the same command found, nil when there was none.
+func (c *Checker) remember(j job, p plan, found bool) *baseline {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if st := c.roots[rootKey{j.root, j.tc.Ecosystem}]; st != nil {
-		st.vetted = found && slices.Contains(p.shown, "vet")
+	st := c.roots[rootKey{j.root, j.tc.Ecosystem}]
+	if slices.Contains(p.shown, "vet") {
+		st.tests = found
 	}
+	return st.before[commandLine(p.shown)]
 }
 
 // overlay is unsaved texts, written where the go command can read them.

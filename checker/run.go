@@ -52,7 +52,7 @@ type plan struct {
 
 // do makes one check from beginning to end. It answers the report as well, for
 // what the next check compares itself with.
-func (c *Checker) do(ctx context.Context, j job, before *baseline) (Result, *baseline) {
+func (c *Checker) do(ctx context.Context, j job) (Result, *baseline) {
 	began := time.Now()
 	r := Result{Root: j.root, Ecosystem: j.tc.Ecosystem, New: -1}
 	p := c.plan(ctx, j)
@@ -80,7 +80,7 @@ func (c *Checker) do(ctx context.Context, j job, before *baseline) (Result, *bas
 	if why := verdict(p, ran.Code, &rep); why != "" {
 		return failed(r, why), nil
 	}
-	return c.answer(j, p, rep, r, before)
+	return c.answer(j, p, rep, r)
 }
 
 // execute runs a plan's commands, all within one time limit, as if they were one.
@@ -124,7 +124,7 @@ func follow(first, then proc.Output) proc.Output {
 }
 
 // answer makes the Found or Clean of a tool that did check.
-func (c *Checker) answer(j job, p plan, rep report, r Result, before *baseline) (Result, *baseline) {
+func (c *Checker) answer(j job, p plan, rep report, r Result) (Result, *baseline) {
 	base := p.base
 	if base == "" {
 		base = p.dir
@@ -132,7 +132,7 @@ func (c *Checker) answer(j job, p plan, rep report, r Result, before *baseline) 
 	unsaved := c.cfg.unsaved(j.root)
 	places := newPlaces(j.workspace)
 	r.Findings = places.apply(&rep, base, p.bom, unsaved)
-	c.remember(j, p, len(rep.blocks) > 0)
+	before := c.remember(j, p, len(rep.blocks) > 0)
 	now := newBaseline(&rep)
 	note := limits(j, p, unsaved)
 	if len(rep.blocks) == 0 {

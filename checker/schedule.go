@@ -37,8 +37,8 @@ type rootState struct {
 	workspace string                  // that the root was last checked in
 	cancel    context.CancelCauseFunc // of the newest check, nil when it ended
 	done      chan struct{}           // closed when the newest check ended
-	before    *baseline               // of the last complete check
-	vetted    bool                    // the last complete go check was of the tests as well, and found something
+	before    map[string]*baseline    // of the last complete check, by its command line
+	tests     bool                    // go tests are to be looked at: edited since, or not well, at the last complete look
 }
 
 // New makes a Checker. It starts nothing.
@@ -185,7 +185,7 @@ func (c *Checker) schedule(ctx context.Context, j job) Result {
 	}
 	st := c.roots[key]
 	if st == nil {
-		st = &rootState{}
+		st = &rootState{before: make(map[string]*baseline)}
 		c.roots[key] = st
 	}
 	previous := st.done
@@ -206,15 +206,12 @@ func (c *Checker) schedule(ctx context.Context, j job) Result {
 		defer func() { <-c.work }()
 	case <-ctx.Done():
 	}
-	c.mu.Lock()
-	before := st.before
-	c.mu.Unlock()
-	r, now := c.do(ctx, j, before)
+	r, now := c.do(ctx, j)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now != nil {
-		st.before = now
+		st.before[commandLine(r.Command)] = now
 	}
 	if st.done == done {
 		st.cancel = nil

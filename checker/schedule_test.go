@@ -205,3 +205,23 @@ func mkfifo(t *testing.T, path string) {
 	}
 	makeFIFO(t, path)
 }
+
+func TestATestEditedInASupersededCheckIsStillLookedAt(t *testing.T) {
+	needShell(t)
+	dir := project(t, "go.mod", goMod, "a.go", "package m\n", "a_test.go", "package m\n\nvar X = missing\n")
+	fifos := t.TempDir()
+	running := filepath.Join(fifos, "running")
+	mkfifo(t, running)
+	// The first go command hangs, the others are real.
+	script := "if mkdir " + fifos + "/first 2>/dev/null; then echo x > " + running + "; sleep 600; fi; PATH=$REALPATH exec go \"$@\""
+	env := append(os.Environ(), "REALPATH="+os.Getenv("PATH"), "PATH="+fakeTool(t, "go", script))
+	c := start(t, checker.Config{Env: env})
+	first := make(chan checker.Result, 1)
+	go func() { first <- c.AfterEdit(context.Background(), dir, []string{"a_test.go"})[0] }()
+	await(t, running)
+	got := edit(t, c, dir, "a.go")
+	check(t, dir, got, want{outcome: checker.Found, at: []string{"a_test.go:3:9 error"}})
+	if !(<-first).Superseded {
+		t.Error("the first check was not superseded")
+	}
+}

@@ -32,6 +32,23 @@ func lines(s string) []string {
 	return strings.Split(s, "\n")
 }
 
+// lineLimit is the length in bytes at which a line of text is cut before it is
+// read: no place stands behind it, matching it would take long, and errorformat
+// gives up silently at one over 64 KiB.
+const lineLimit = 8 << 10
+
+// textLines is lines for what is not JSON: over-long ones are cut, which they say.
+func textLines(s string) []string {
+	all := lines(s)
+	for i, line := range all {
+		if len(line) > lineLimit {
+			head := strings.ToValidUTF8(line[:lineLimit], "")
+			all[i] = head + fmt.Sprintf(" [... %d characters elided ...]", utf8.RuneCountInString(line[len(head):]))
+		}
+	}
+	return all
+}
+
 // headAndTail keeps limit characters of s, half from each end, and says in the
 // middle how many are missing. A character is a code point; none is cut in two.
 func headAndTail(s string, limit int) string {

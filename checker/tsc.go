@@ -22,7 +22,7 @@ func parseTSC(out output) report {
 	var r report
 	var cannot []string
 	inMessage, inCannot := false, false
-	for _, line := range lines(joined(out.stderr, out.stdout)) {
+	for _, line := range textLines(joined(out.stderr, out.stdout)) {
 		m := tscFlat.FindStringSubmatch(line)
 		if m == nil {
 			m = tscPretty.FindStringSubmatch(line)
