@@ -376,6 +376,12 @@ func TestCoveredCutsInConversationOrder(t *testing.T) {
 			t.Errorf("before turn %d: %d, want none", turn, id)
 		}
 	}
+	if got := len(h.Until(3).Messages); got != 4 {
+		t.Errorf("until turn 3: %d messages, want 4", got)
+	}
+	if got := len(h.Until(9).Messages); got != 5 {
+		t.Errorf("until a turn that has not started: %d messages, want 5", got)
+	}
 	h.Summary = &history.Summary{Text: "s", CoveredUpTo: 4}
 	if id, ok := h.Before(3); ok {
 		t.Errorf("before turn 3, covered already: %d, want none", id)

@@ -125,6 +125,15 @@ func (h History) Before(turn uint64) (uint64, bool) {
 	return h.Messages[i-1].ID, true
 }
 
+// Until answers the conversation as it was before a turn, which is what a summary
+// up to there is made from. It is all of it when the turn has not started.
+func (h History) Until(turn uint64) History {
+	if i, ok := h.Started(turn); ok {
+		h.Messages = h.Messages[:i:i]
+	}
+	return h
+}
+
 // Covered counts the messages that the summary stands for: the model is shown
 // h.Messages from there on. Without a summary, or with an empty one, it is 0.
 //

@@ -72,6 +72,11 @@ type MediaBudget struct {
 	MaxTotal    int64
 	MaxEncoded  int64 // of one part's base64 text, 0 for no limit
 	MaxSide     int   // of an image whose header tells its size, in pixels; 0 for no limit
+	// Notes tells the model in the text which files it is not shown and why, if that
+	// is for their size or type. A user's message has them only without an Extras
+	// hook, which is told of skipped files itself; a call's files are told of in the
+	// last result.
+	Notes bool
 }
 
 // Config holds the knobs. Zero values are valid and switch a knob off.

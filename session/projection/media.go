@@ -56,7 +56,7 @@ func (b *builder) inline(blobs []Blob, current bool) media {
 			continue
 		}
 		out.skipped = append(out.skipped, i)
-		if why != "" {
+		if why != "" && b.cfg.Media.Notes {
 			notes = append(notes, fmt.Sprintf("[%s is not shown: %s]", fileName(blob), why))
 		}
 	}

@@ -234,7 +234,13 @@ func TestOverLimitMediaBecomesANote(t *testing.T) {
 		{"by its content, whatever its name", []Blob{file{name: "a.jpg", data: header(90, 10, true)}}, nil, 1, ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g := given{history: talk(say("look")), model: sees, config: c.config, hooks: Hooks{Media: shots{"look": c.files}}}
+			silent := with(func(cfg *Config) {
+				if c.config != nil {
+					*cfg = *c.config
+				}
+			})
+			cfg := with(func(cfg *Config) { *cfg = *silent; cfg.Media.Notes = true })
+			g := given{history: talk(say("look")), model: sees, config: cfg, hooks: Hooks{Media: shots{"look": c.files}}}
 			got := wireOf(t, g)[0]
 			if n := strings.Count(got, "data:image/png;base64,"); n != c.shown {
 				t.Errorf("%d pictures, want %d: %s", n, c.shown, got)
@@ -242,8 +248,12 @@ func TestOverLimitMediaBecomesANote(t *testing.T) {
 			if !strings.Contains(got, `"look`+c.note+`"`) {
 				t.Errorf("note %s is not in %s", c.note, got)
 			}
+			g.config = silent
+			if got := wireOf(t, g)[0]; !strings.Contains(got, `"look"`) {
+				t.Errorf("a note that nobody wanted: %s", got)
+			}
 			// A tool's file is told in the last result.
-			g = given{history: talk(say("go"), reply("", call("c1", "look", history.Done, "r"))), model: sees, config: c.config, hooks: g.hooks}
+			g = given{history: talk(say("go"), reply("", call("c1", "look", history.Done, "r"))), model: sees, config: cfg, hooks: g.hooks}
 			if got := wireOf(t, g)[2]; !strings.Contains(got, `"content":"r`+c.note+`"`) {
 				t.Errorf("note %s is not in %s", c.note, got)
 			}

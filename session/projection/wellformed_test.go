@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -47,6 +48,7 @@ func wellFormed(t testing.TB, wire []jsontext.Value) {
 	}
 	paired(t, messages, wire)
 	alternating(t, messages, wire)
+	asBlocks(t, messages)
 }
 
 // faulty says what is wrong with one message by itself.
@@ -130,5 +132,57 @@ func alternating(t testing.TB, messages []wireMessage, wire []jsontext.Value) {
 			t.Fatalf("message %d is a second user's in a row: %s", i, wire[i])
 		}
 		last = m.Role
+	}
+}
+
+// asBlocks checks the messages as a provider reads them that takes system text
+// apart and has only users and assistants: consecutive messages of one role are
+// one, and the results of an assistant's calls come first in the user's message
+// right after it.
+func asBlocks(t testing.TB, messages []wireMessage) {
+	t.Helper()
+	type turn struct {
+		role             string
+		calls, results   []string
+		resultAfterOther bool
+		others           int
+	}
+	var turns []turn
+	for _, m := range messages {
+		role := m.Role
+		switch role {
+		case "system":
+			continue
+		case "tool":
+			role = "user"
+		}
+		if len(turns) == 0 || turns[len(turns)-1].role != role {
+			turns = append(turns, turn{role: role})
+		}
+		last := &turns[len(turns)-1]
+		if len(last.calls) > 0 {
+			t.Fatalf("an assistant goes on after its calls %v", last.calls)
+		}
+		for _, c := range m.ToolCalls {
+			last.calls = append(last.calls, c.ID)
+		}
+		if m.Role == "tool" {
+			last.results = append(last.results, m.ToolCallID)
+			last.resultAfterOther = last.resultAfterOther || last.others > 0
+		} else {
+			last.others++
+		}
+	}
+	for i, turn := range turns {
+		var calls []string
+		if i > 0 {
+			calls = turns[i-1].calls
+		}
+		if !slices.Equal(calls, turn.results) || turn.resultAfterOther {
+			t.Fatalf("turn %d answers %v after the calls %v (other content first: %t)", i, turn.results, calls, turn.resultAfterOther)
+		}
+	}
+	if n := len(turns); n > 0 && len(turns[n-1].calls) > 0 {
+		t.Fatalf("the last calls %v are not answered", turns[n-1].calls)
 	}
 }

@@ -3,7 +3,9 @@
 package historytest
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
@@ -14,18 +16,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Talk is a transcript, whose events have the indices of their places, and its
-// model calls.
+// Talk is a transcript, whose events have the indices of their places, its model
+// calls, and what the core was told to come to them.
 type Talk struct {
 	Payloads []event.Payload
 	Asks     []Ask
+	Steps    []abi.Event
 }
 
 // Ask is one model call: what was in the transcript by then, and what the core
 // said.
 type Ask struct {
-	Events    int // how many events the transcript had
+	ID        uint64 // the core's action
 	Turn      uint64
+	Events    int  // how many events the transcript had
 	Compacted bool // a summary was made since the ask before
 	Core      []abi.Message
 }
@@ -68,6 +72,7 @@ type maker struct {
 	queue     []waiting
 	turns     uint64 // the highest turn
 	action    uint64 // the highest id
+	running   bool
 	compacted bool
 }
 
@@ -90,6 +95,8 @@ func (m *maker) record(p event.Payload) uint64 {
 
 func (m *maker) chance(percent int) bool { return m.IntN(100) < percent }
 
+func (m *maker) step(e abi.Event) { m.talk.Steps = append(m.talk.Steps, e) }
+
 func (m *maker) id() uint64 {
 	m.action++
 	return m.action
@@ -103,13 +110,19 @@ func (m *maker) prompt() {
 		u.Context = []event.Context{{Path: "a.go", First: 1, Last: 2, Text: m.text()}}
 	}
 	m.record(u)
-	m.queue = append(m.queue, waiting{m.turns, history.Prompt(u.Text, u.Context)})
+	text := history.Prompt(u.Text, u.Context)
+	m.step(abi.Event{Turn: &abi.Turn{ID: u.Turn, Prompt: text}})
+	if m.running {
+		m.id() // the core saves when a turn waits
+	}
+	m.queue = append(m.queue, waiting{m.turns, text})
 }
 
 // turn plays the next turn to its end.
 func (m *maker) turn() {
 	next := m.queue[0]
 	m.queue = m.queue[1:]
+	m.running = true
 	m.core = append(m.core, abi.Message{User: &next.text})
 	if m.chance(15) {
 		m.compact(next.turn)
@@ -135,7 +148,7 @@ func (m *maker) round(turn uint64) bool {
 	for attempt := 1; ; attempt++ {
 		m.record(&event.Ask{Turn: turn, ID: ask, Attempt: attempt})
 		m.talk.Asks = append(m.talk.Asks, Ask{
-			Events: len(m.talk.Payloads), Turn: turn, Compacted: m.compacted, Core: append([]abi.Message(nil), m.core...),
+			ID: ask, Events: len(m.talk.Payloads), Turn: turn, Compacted: m.compacted, Core: append([]abi.Message(nil), m.core...),
 		})
 		m.compacted = false
 		if attempt > 2 || !m.chance(10) {
@@ -148,16 +161,20 @@ func (m *maker) round(turn uint64) bool {
 	case n < 6: // the model failed for good
 		m.record(&event.Error{Turn: turn, Source: "network", Message: "cut"})
 		m.record(&event.User{Turn: turn, Cancel: true})
+		m.step(abi.Event{Cancel: &abi.Cancel{Turn: turn}})
 		m.finish(turn, "cancelled")
 		return false
 	case n < 12: // nothing at all
 		m.record(&event.Message{Turn: turn, Ask: ask, Reasoning: new("hm")})
+		m.step(abi.Event{Model: &abi.Answer{ID: ask, Reply: abi.Reply{}}})
 		m.finish(turn, "complete")
 		return false
 	case n < 35:
 		text := m.text()
 		m.record(&event.Message{Turn: turn, Ask: ask, Text: &text})
 		m.core = append(m.core, abi.Message{Agent: &abi.Agent{Text: &text}})
+		m.step(abi.Event{Model: &abi.Answer{ID: ask, Reply: abi.Reply{Text: &text}}})
+		m.record(&event.Emit{Turn: turn, ID: m.id(), Text: text})
 		m.finish(turn, "complete")
 		return false
 	}
@@ -190,15 +207,31 @@ func (m *maker) calls(turn, ask uint64) bool {
 	agent := &abi.Agent{Text: msg.Text}
 	for i := range 1 + m.IntN(4) {
 		msg.Calls = append(msg.Calls, model.FunctionCall{ID: m.providerID(i), Name: pick(m, names), Arguments: pick(m, goodArguments)})
-		agent.Calls = append(agent.Calls, abi.Dispatch{ID: m.id(), Call: abi.Call{Read: &abi.Read{Path: "a"}}})
+		path := "a.go"
+		if m.chance(10) {
+			path = outside
+		}
+		agent.Calls = append(agent.Calls, abi.Dispatch{ID: m.id(), Call: abi.Call{Read: &abi.Read{Path: path}}})
 	}
+	reply := abi.Reply{Text: msg.Text}
+	for _, d := range agent.Calls {
+		reply.Calls = append(reply.Calls, d.Call)
+	}
+	m.step(abi.Event{Model: &abi.Answer{ID: ask, Reply: reply}})
 	anchor := m.record(msg)
 	m.core = append(m.core, abi.Message{Agent: agent})
 	var waits []open
 	for i, d := range agent.Calls {
 		c := msg.Calls[i]
-		index := m.record(&event.Call{Turn: turn, ID: d.ID, ProviderID: c.ID, Name: c.Name, Arguments: c.Arguments, Dispatched: true})
-		waits = append(waits, open{d.ID, index})
+		inside := d.Call.Read.Path != outside
+		index := m.record(&event.Call{Turn: turn, ID: d.ID, ProviderID: c.ID, Name: c.Name, Arguments: c.Arguments, Dispatched: inside})
+		if inside {
+			waits = append(waits, open{d.ID, index})
+			continue
+		}
+		text := abi.Refused(outside)
+		m.core = append(m.core, abi.Message{Tool: &abi.Tool{ID: d.ID, Text: text, Failed: true}})
+		m.record(&event.Result{Turn: turn, ID: d.ID, Call: index, State: event.Failed, Text: text})
 	}
 	m.Shuffle(len(waits), func(i, k int) { waits[i], waits[k] = waits[k], waits[i] })
 	for len(waits) > 0 {
@@ -226,7 +259,9 @@ func (m *maker) answer(turn uint64, w open) {
 	}
 	state, text := pick(m, states), m.text()
 	m.record(&event.Result{Turn: turn, ID: w.id, Call: w.event, State: state, Text: text})
-	m.core = append(m.core, abi.Message{Tool: &abi.Tool{ID: w.id, Text: text, Failed: state != event.Completed}})
+	out := abi.Output{ID: w.id, Text: text, Failed: state != event.Completed}
+	m.core = append(m.core, abi.Message{Tool: new(abi.Tool(out))})
+	m.step(abi.Event{File: &out})
 	if m.chance(5) {
 		m.record(&event.Result{Turn: turn, ID: w.id, Call: w.event, State: event.Completed, Text: "doubled"})
 	}
@@ -236,6 +271,8 @@ func (m *maker) answer(turn uint64, w open) {
 // some after, and some never say so.
 func (m *maker) cancel(turn uint64, waits []open) {
 	m.record(&event.User{Turn: turn, Cancel: true})
+	m.step(abi.Event{Cancel: &abi.Cancel{Turn: turn}})
+	slices.SortFunc(waits, func(a, b open) int { return cmp.Compare(a.id, b.id) }) // as the core answers them
 	after := m.IntN(len(waits) + 1)
 	stop := func(waits []open) {
 		for _, w := range waits {
@@ -253,6 +290,8 @@ func (m *maker) cancel(turn uint64, waits []open) {
 }
 
 func (m *maker) finish(turn uint64, outcome string) {
+	m.running = false
+	m.id() // the core saves when a turn ends
 	m.record(&event.Done{Turn: turn, ID: m.id(), Outcome: outcome})
 	if m.chance(20) {
 		m.record(&event.Note{Turn: turn, Text: m.text(), Model: m.chance(50)})
@@ -267,6 +306,8 @@ func (m *maker) aside(turn uint64) {
 	case n < 9 && len(m.queue) > 0:
 		last := len(m.queue) - 1
 		m.record(&event.User{Turn: m.queue[last].turn, Cancel: true})
+		m.step(abi.Event{Cancel: &abi.Cancel{Turn: m.queue[last].turn}})
+		m.id() // the core saves before it says that the turn is done
 		m.record(&event.Done{Turn: m.queue[last].turn, ID: m.id(), Outcome: "cancelled"})
 		m.queue = m.queue[:last]
 	case n < 12:
@@ -293,6 +334,9 @@ func (m *maker) providerID(i int) string {
 func (m *maker) text() string { return pick(m, texts) }
 
 func pick[T any](m *maker, from []T) T { return from[m.IntN(len(from))] }
+
+// outside is a path that the core refuses.
+const outside = "../x"
 
 var (
 	names  = []string{"read", "write", "exec", "activate_tools"}
