@@ -189,3 +189,13 @@ func TestOriginsAndSettings(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func TestNothingOfAReplacedProfileIsLeft(t *testing.T) {
+	r := Load(Sources{
+		Client: []byte(`{"profiles":{"a":{"provider":"openai","model":"m","baseUrl":"http://a"}}}`),
+		Init:   []byte(`{"profiles":{"a":{"provider":"openai","model":"m"}}}`),
+	})
+	if got := r.Origin("profiles.a.base_url").String(); got != "initializationOptions" || len(r.Warnings) > 0 {
+		t.Errorf("%s %v", got, r.Warnings)
+	}
+}

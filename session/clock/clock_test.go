@@ -118,7 +118,6 @@ func TestCancelEndsAContextAsCancelled(t *testing.T) {
 				ctx, child := context.WithCancel(ctx)
 				defer child()
 				end(parent, own, child)
-				<-ctx.Done()
 				if err := c.Sleep(ctx, time.Second); !errors.Is(err, context.Canceled) || !errors.Is(ctx.Err(), context.Canceled) {
 					t.Errorf("%v, context %v", err, ctx.Err())
 				}

@@ -52,7 +52,7 @@ func (v *Virtual) Sleep(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 	v.mu.Lock()
-	end := v.now.Add(max(d, 0))
+	end := v.now.Add(d)
 	reached := bounded && (d == Forever || !end.Before(bound.at))
 	if reached {
 		end = bound.at
