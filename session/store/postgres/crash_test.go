@@ -7,8 +7,9 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/store/storetest"
 )
 
+// AGENT_LSP_SLOW=1 makes 10,000 appends instead of a few.
 func TestAppendersInTwoProcesses(t *testing.T) {
-	storetest.Processes(t, postgrestest.Database(t), 10_000)
+	storetest.Processes(t, postgrestest.Database(t), storetest.Appends())
 }
 
 // TestKilledWhileAppending kills the appending process, and the server before it.

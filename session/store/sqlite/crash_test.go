@@ -13,8 +13,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// AGENT_LSP_SLOW=1 makes 10,000 appends instead of a few.
 func TestAppendersInTwoProcesses(t *testing.T) {
-	storetest.Processes(t, filepath.Join(t.TempDir(), "sessions.db"), 10_000)
+	storetest.Processes(t, filepath.Join(t.TempDir(), "sessions.db"), storetest.Appends())
 }
 
 // TestKilledWhileAppending kills the appending process. AGENT_LSP_SLOW=1 does so

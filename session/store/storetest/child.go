@@ -22,6 +22,14 @@ import (
 // childEnv asks a process that runs a test binary to be a child: "what dsn id n".
 const childEnv = "AGENT_LSP_STORETEST_CHILD"
 
+// Appends is how many appends [Processes] is to make: the full count in slow runs.
+func Appends() int {
+	if Slow() {
+		return 10_000
+	}
+	return 2000
+}
+
 // Slow reports whether AGENT_LSP_SLOW asks for the full counts of long tests.
 func Slow() bool { return os.Getenv("AGENT_LSP_SLOW") != "" }
 
