@@ -1,0 +1,346 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
+	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/store"
+	"github.com/google/go-cmp/cmp"
+)
+
+// tell plays events of the first session as the engine reports them.
+func (r *rig) tell(payloads ...event.Payload) {
+	r.t.Helper()
+	for i, p := range payloads {
+		raw, err := event.Encode(p)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.server.Event(firstID, r.dir, store.Event{Index: uint64(i), At: time.Unix(1, 0).UTC(), Payload: store.Payload{Data: raw}}, p)
+	}
+}
+
+var aTurn = []event.Payload{
+	&event.User{Turn: 1, Text: "fix\nit"},
+	&event.Ask{Turn: 1, ID: 1, Round: 1},
+	&event.Message{Turn: 1, Text: new("I shall.")},
+	&event.Call{Turn: 1, ID: 2, Name: "Read", Call: &abi.Call{Read: &abi.Read{Path: "a.go"}}},
+	&event.Check{Turn: 1, Outcome: "failed", Text: "no go here"},
+	&event.Error{Turn: 1, Source: "model", Message: "no key"},
+	&event.Done{Turn: 1, Outcome: "complete"},
+	&event.Check{Turn: 1, Outcome: "clean"}, // late
+}
+
+func TestATranscriptClientGetsEveryEvent(t *testing.T) {
+	r := start(t, lsptest.Options{Transcript: true}, nil)
+	r.tell(aTurn...)
+	r.server.Delta(firstID, 1, "streams")
+	r.Barrier()
+	r.Wait("the delta", 0, func(m lsptest.Message) bool { return m.Method == "agent/delta" })
+	events := r.Events()
+	if len(events) != len(aTurn) {
+		t.Fatalf("%d events", len(events))
+	}
+	if e := events[1]; e.Session != firstID.String() || e.Index != 1 || string(e.At) != `"1970-01-01T00:00:01Z"` || e.Kind() != "ask" {
+		t.Errorf("%+v", e)
+	}
+	if d := r.Deltas(); len(d) != 1 || d[0] != (lsptest.Delta{Session: firstID.String(), Turn: 1, Text: "streams"}) {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestAPlainClientGetsLinesAndNoUnknownNotification(t *testing.T) {
+	r := start(t, lsptest.Options{}, nil)
+	from := r.Len()
+	r.tell(aTurn...)
+	r.server.Delta(firstID, 1, "streams")
+	r.Wait("the last line", from, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), "done: complete") })
+	var got []string
+	for _, m := range r.Traffic()[from:] {
+		if m.Method != "window/logMessage" && m.Method != "window/showMessage" {
+			continue
+		}
+		var p struct {
+			Type    int    `json:"type"`
+			Message string `json:"message"`
+		}
+		if err := unmarshal(string(m.Params), &p); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%d %s", p.Type, p.Message))
+	}
+	want := []string{"3 you: fix\nit", "3 I shall.", "3 Read a.go", "2 unchecked: the checker failed\nno go here", "1 agent: model: no key", "3 done: complete"}
+	if d := cmp.Diff(want, got[:min(len(want), len(got))]); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestProgressIsWholeOrNotThere(t *testing.T) {
+	token := `"agent/` + firstID.String() + `/1"`
+	for _, tt := range []struct {
+		name    string
+		options lsptest.Options
+		after   func(*rig)
+		kinds   string
+		last    string
+	}{
+		{name: "no capability", options: lsptest.Options{NoProgress: true}},
+		{name: "answered after the turn", options: lsptest.Options{Creates: lsptest.ProgressHold},
+			after: func(r *rig) { r.WaitHeld(1); r.Release("") }, kinds: "begin end", last: "complete"},
+		{name: "refused", options: lsptest.Options{Creates: lsptest.ProgressError}},
+		{name: "never answered", options: lsptest.Options{Creates: lsptest.ProgressNever}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := start(t, tt.options, nil)
+			r.tell(aTurn...)
+			if tt.after != nil {
+				tt.after(r)
+				r.Wait("the end", 0, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), `"end"`) })
+			}
+			r.Barrier()
+			p := r.Progresses()[token]
+			if got := strings.Join(p.Kinds, " "); got != tt.kinds || p.Last != tt.last {
+				t.Errorf("%q %q, want %q %q", got, p.Last, tt.kinds, tt.last)
+			}
+			if tt.kinds != "" && p.Title != "fix it" {
+				t.Errorf("title %q", p.Title)
+			}
+			if n := len(r.Progresses()); n > 1 {
+				t.Errorf("%d tokens: a late event began a new one", n)
+			}
+		})
+	}
+}
+
+func TestProgressFollowsATurnAndCancelsIt(t *testing.T) {
+	r := start(t, lsptest.Options{}, nil)
+	cancelled := make(chan struct{}, 1)
+	r.engine.cancel = func() bool { cancelled <- struct{}{}; return true }
+	r.tell(aTurn[0])
+	r.Wait("the beginning", 0, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), `"begin"`) })
+	r.tell(aTurn[1], aTurn[3])
+	token := `"agent/` + firstID.String() + `/1"`
+	r.Wait("the call", 0, func(m lsptest.Message) bool { return m.Method == "$/progress" && strings.Contains(string(m.Params), "Read a.go") })
+	r.Notify("window/workDoneProgress/cancel", `{"token":`+token+`}`)
+	<-cancelled
+	if got := strings.Join(r.engine.asked(), ";"); got != "cancel "+firstID.String()+" 1" {
+		t.Errorf("the engine was asked %q", got)
+	}
+	r.Notify("window/workDoneProgress/cancel", `{"token":"other"}`)
+	r.Notify("window/workDoneProgress/cancel", `{"token":7}`)
+	r.tell(&event.Done{Turn: 1, Outcome: "cancelled"})
+	r.Wait("the end", 0, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), `"end"`) })
+	if got := strings.Join(r.Progresses()[token].Kinds, " "); got != "begin report report end" {
+		t.Error(got)
+	}
+}
+
+func TestApprovals(t *testing.T) {
+	for _, tt := range []struct {
+		how    lsptest.QuestionAnswer
+		want   session.Decision
+		reason string // a part
+	}{
+		{lsptest.AllowOnce, session.AllowOnce, ""},
+		{lsptest.AllowSession, session.AllowSession, ""},
+		{lsptest.Deny, session.Deny, ""},
+		{lsptest.Dismiss, session.Deny, "dismissed"},
+		{lsptest.AnswerError, session.Deny, "could not ask"},
+		{lsptest.NoAnswer, session.Deny, "nobody answered within"},
+	} {
+		for _, own := range []bool{true, false} {
+			r := start(t, lsptest.Options{Approvals: own, Questions: []lsptest.QuestionAnswer{tt.how}}, nil)
+			got := r.server.Approve(t.Context(), session.Question{Session: firstID, Turn: 1, ID: 2, Title: "Run rm", Detail: "rm -rf x\nin /w"})
+			if got.Decision != tt.want || !strings.Contains(got.Reason, tt.reason) {
+				t.Errorf("%s, agent/approve %v: %+v", tt.how, own, got)
+			}
+			method := "window/showMessageRequest"
+			if own {
+				method = "agent/approve"
+			}
+			if m := r.WaitMethod(method, 0); !strings.Contains(string(m.Params), `rm -rf x\nin /w`) {
+				t.Errorf("asked %s", m.Params)
+			}
+		}
+	}
+}
+
+func TestACancelledTurnTakesItsQuestionBack(t *testing.T) {
+	r := start(t, lsptest.Options{Questions: []lsptest.QuestionAnswer{lsptest.NoAnswer}}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan session.Answer, 1)
+	go func() { done <- r.server.Approve(ctx, session.Question{Title: "x"}) }()
+	r.WaitMethod("window/showMessageRequest", 0)
+	cancel()
+	if a := <-done; a.Decision != session.Deny || a.Reason != "the turn was cancelled" {
+		t.Errorf("%+v", a)
+	}
+	r.WaitMethod("$/cancelRequest", 0)
+}
+
+func found(dir string, findings ...checker.Finding) checker.Result {
+	return checker.Result{Outcome: checker.Found, Root: dir, Command: []string{"go", "vet"}, Findings: findings}
+}
+
+func finding(path string, line int, message string) checker.Finding {
+	return checker.Finding{Path: path, Range: checker.Range{Start: checker.Position{Line: line, Column: 1}}, Severity: checker.Error, Code: "E1", Message: message, Tool: "go vet"}
+}
+
+func TestFindingsAreReplacedAsAWhole(t *testing.T) {
+	r := start(t, lsptest.Options{}, map[string]string{"a.go": "package a\nfoo bar\n", "b.go": "package a\n", "sub/c.go": "package c\n"})
+	a, b, c := r.Open(r.path("a.go")), text.URI(r.path("b.go")), text.URI(r.path("sub/c.go"))
+	r.Barrier()
+	f := finding(r.path("a.go"), 2, "bad")
+	f.Related = []checker.Related{{Path: r.path("b.go"), Range: checker.Range{Start: checker.Position{Line: 1, Column: 9}}, Message: "there"}}
+	r.server.Findings(r.dir, found(r.dir, f, finding(r.path("a.go"), 1, "too"), finding(r.path("b.go"), 1, "bad")))
+	r.server.Findings(r.dir, found(r.path("sub"), finding(r.path("sub/c.go"), 1, "bad"), finding(r.path("b.go"), 1, "of sub")))
+	r.WaitDiagnostics(c, 1)
+	d := r.WaitDiagnostics(a, 2)
+	want := `{"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":3}},"severity":1,"code":"E1","source":"agent-lsp go vet","message":"bad","relatedInformation":[{"location":{"uri":"` +
+		b + `","range":{"start":{"line":0,"character":8},"end":{"line":0,"character":9}}},"message":"there"}]}`
+	if diff := cmp.Diff(canonical(want), canonical(string(d.Raw[0]))); diff != "" {
+		t.Error(diff)
+	}
+	if d.Version == nil || *d.Version != 1 || r.Diagnostics(c).Version != nil {
+		t.Errorf("versions %v, %v", d.Version, r.Diagnostics(c).Version)
+	}
+	r.WaitDiagnostics(b, 2) // of both roots
+
+	r.server.Findings(r.dir, checker.Result{Outcome: checker.Failed, Root: r.dir, Text: "no go"})
+	r.server.Findings(r.dir, checker.Result{Outcome: checker.Skipped, Root: r.dir, Text: "no project"})
+	r.Wait("the warning", 0, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), "unchecked") })
+	if n := len(r.Diagnostics(a).Raw); n != 2 {
+		t.Errorf("a check that failed left %d findings of 2", n)
+	}
+	if s := r.server.State(r.dir); !strings.Contains(s, "Open in the editor:\n- a.go\n") || !strings.Contains(s, "- a.go:2: error: bad\n") {
+		t.Errorf("state %q", s)
+	}
+
+	r.server.Findings(r.dir, found(r.dir, finding(r.path("a.go"), 1, "left")))
+	r.WaitDiagnostics(a, 1)
+	r.WaitDiagnostics(b, 1)
+	r.server.Findings(r.dir, checker.Result{Outcome: checker.Clean, Root: r.dir})
+	r.WaitDiagnostics(a, 0)
+	if n := len(r.Diagnostics(c).Raw); n != 1 {
+		t.Errorf("the check of another root left %d findings of 1", n)
+	}
+	r.Notify("workspace/didChangeWorkspaceFolders", `{"event":{"added":[],"removed":[{"uri":"`+text.URI(r.dir)+`","name":"x"}]}}`)
+	r.WaitDiagnostics(b, 0)
+	r.WaitDiagnostics(c, 0)
+}
+
+func TestFindingsOfVanishedFilesAreCleared(t *testing.T) {
+	r := start(t, lsptest.Options{}, map[string]string{"a.go": "x\n", "d/b.go": "x\n", "c.go": "x\n", "e.go": "x\n"})
+	uri := func(name string) string { return text.URI(r.path(name)) }
+	r.server.Findings(r.dir, found(r.dir, finding(r.path("a.go"), 1, "bad"), finding(r.path("d/b.go"), 1, "bad"), finding(r.path("c.go"), 1, "bad"), finding(r.path("e.go"), 1, "bad")))
+	r.WaitDiagnostics(uri("e.go"), 1)
+	r.Notify("workspace/didChangeWatchedFiles", `{"changes":[{"uri":"`+uri("a.go")+`","type":3},{"uri":"`+uri("e.go")+`","type":2}]}`)
+	r.Notify("workspace/didDeleteFiles", `{"files":[{"uri":"`+uri("d")+`"}]}`)
+	r.Notify("workspace/didRenameFiles", `{"files":[{"oldUri":"`+uri("c.go")+`","newUri":"`+uri("f.go")+`"}]}`)
+	for _, name := range []string{"a.go", "d/b.go", "c.go"} {
+		r.WaitDiagnostics(uri(name), 0)
+	}
+	if n := len(r.Diagnostics(uri("e.go")).Raw); n != 1 {
+		t.Error("the findings of a changed file are gone")
+	}
+}
+
+func TestFindingsBehindASymlinkGoToTheOpenedDocument(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("symlinks need a privilege")
+	}
+	real := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(real, "m.go"), "package m\nx\n")
+	write(t, filepath.Join(real, "closed.go"), "package m\nx\n")
+	r := startWith(t, lsptest.Options{Folders: []string{link}}, link, func(*Config) {})
+	uri := r.Open(filepath.Join(link, "m.go"))
+	r.Barrier()
+	r.server.Findings(link, found(real, finding(filepath.Join(real, "m.go"), 2, "bad"), finding(filepath.Join(real, "closed.go"), 2, "bad")))
+	r.WaitDiagnostics(uri, 1)
+	closed := text.URI(filepath.Join(link, "closed.go"))
+	r.WaitDiagnostics(closed, 1)
+	// Opened under its real path, its findings move there.
+	again := r.Open(filepath.Join(real, "closed.go"))
+	r.WaitDiagnostics(again, 1)
+	r.WaitDiagnostics(closed, 0)
+	all := r.AllDiagnostics()
+	if len(all) != 3 {
+		t.Errorf("%d documents have diagnostics", len(all))
+	}
+}
+
+func TestUnsavedTextsAreToldToCheckers(t *testing.T) {
+	r := start(t, lsptest.Options{}, map[string]string{"a.go": "x\n", "b.go": "x\n", "sub/c.go": "x\n"})
+	r.Replace(r.Open(r.path("a.go")), "x", "unsaved")
+	r.Open(r.path("b.go"))
+	c := r.Open(r.path("sub/c.go"))
+	r.Replace(c, "x", "unsaved")
+	r.OpenText("untitled:1", "x", 1)
+	r.Barrier()
+	want := map[string]string{r.path("a.go"): "unsaved\n", r.path("sub/c.go"): "unsaved\n"}
+	if d := cmp.Diff(want, r.server.Unsaved(r.dir)); d != "" {
+		t.Error(d)
+	}
+	delete(want, r.path("a.go"))
+	if d := cmp.Diff(want, r.server.Unsaved(r.path("sub"))); d != "" {
+		t.Error(d)
+	}
+	r.Save(c)
+	r.Barrier()
+	if got := r.server.Unsaved(r.path("sub")); len(got) != 0 {
+		t.Errorf("%v after it was saved", got)
+	}
+}
+
+// TestCommandsEditWhileTheyAreHandled has handlers in flight that wait for the
+// client's answers.
+func TestCommandsEditWhileTheyAreHandled(t *testing.T) {
+	files := map[string]string{}
+	for i := range 8 {
+		files[fmt.Sprintf("f%d.txt", i)] = "old\n"
+	}
+	r := start(t, lsptest.Options{}, files)
+	var next = make(chan int, 8)
+	for i := range 8 {
+		r.Open(r.path(fmt.Sprintf("f%d.txt", i)))
+		next <- i
+	}
+	r.Barrier()
+	r.engine.prompt = func(session.Prompt) {
+		name := fmt.Sprintf("f%d.txt", <-next)
+		if _, err := r.workspace().Apply(context.Background(), r.edit(name, "new\n")); err != nil {
+			t.Error(err)
+		}
+	}
+	var all []*lsptest.Pending
+	for range 8 {
+		all = append(all, r.GoCommand("agent.prompt", `{"text":"x"}`))
+	}
+	for _, p := range all {
+		if _, err := p.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	for name := range files {
+		if got := r.read(name); got != "new\n" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
