@@ -54,7 +54,7 @@ var cargoProgress = regexp.MustCompile(`^ *(?:Compiling|Checking|Finished|Updati
 func parseCargo(out output) report {
 	var r report
 	seen := make(map[string]bool)
-	for _, line := range lines(out.stdout) {
+	for line := range lines(out.stdout) {
 		line = strings.TrimSpace(line)
 		if !strings.HasPrefix(line, "{") {
 			continue
@@ -97,7 +97,7 @@ func parseCargo(out output) report {
 // cargoStderr is cargo's stderr without its progress.
 func cargoStderr(stderr string) string {
 	var kept []string
-	for _, line := range lines(stderr) {
+	for line := range lines(stderr) {
 		if !cargoProgress.MatchString(line) {
 			kept = append(kept, line)
 		}

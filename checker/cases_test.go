@@ -99,6 +99,7 @@ func TestNothingCheckedIsNeverClean(t *testing.T) {
 		want want
 	}{
 		{"exit without a word", sh("exit 3"), want{outcome: checker.Failed, says: []string{"exited with 3 and reported nothing"}}},
+		{"an interpreter that is not there", sh("echo env: node: No such file >&2; exit 127"), want{outcome: checker.Failed, says: []string{"could not be started", "node: No such file"}}},
 		{"killed", sh("kill -9 $$"), want{outcome: checker.Failed, says: []string{"SIGKILL"}}},
 		{"killed after a finding", sh("echo a.go:1:1: bad; kill -9 $$"), want{outcome: checker.Failed, says: []string{"SIGKILL"}}},
 		{"only blanks", sh("echo '  '; exit 1"), want{outcome: checker.Failed}},

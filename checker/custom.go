@@ -49,8 +49,12 @@ func readFormats(formats []string) (efm *errorformat.Errorformat, err error) {
 // parseCustom reads an output through errorformat; the text stays whole.
 func parseCustom(efm *errorformat.Errorformat, tool string, unit ColumnUnit, out output) report {
 	var r report
-	text := strings.Join(textLines(joined(out.stderr, out.stdout)), "\n")
-	scan := efm.NewScanner(strings.NewReader(text))
+	var text strings.Builder
+	for line := range textLines(joined(out.stderr, out.stdout)) {
+		text.WriteString(line)
+		text.WriteByte('\n')
+	}
+	scan := efm.NewScanner(strings.NewReader(text.String()))
 	for scan.Scan() {
 		e := scan.Entry()
 		shown := strings.Join(e.Lines, "\n")
@@ -89,7 +93,7 @@ func severityOf(kind rune) Severity {
 // parsePlain reads the form that most compilers print, file:line:column: message.
 func parsePlain(tool string, out output) report {
 	var r report
-	for _, line := range textLines(joined(out.stderr, out.stdout)) {
+	for line := range textLines(joined(out.stderr, out.stdout)) {
 		file, at, message, ok := splitLocation(line)
 		if !ok || message == "" {
 			r.add(line, nil)

@@ -14,6 +14,9 @@ var (
 	denoChat   = regexp.MustCompile(`^(?:Check |Download |Initialize |Found \d+ errors?\.|error: Type checking failed\.|Stack backtrace:|\s+\d+: <unknown>)`)
 )
 
+// maxDenoLines bounds the lines of one finding.
+const maxDenoLines = 1000
+
 // denoBlock is a finding of deno in the making.
 type denoBlock struct {
 	code, severity string
@@ -39,7 +42,7 @@ func parseDeno(out output) report {
 		}
 		b = nil
 	}
-	for _, line := range textLines(joined(out.stderr, out.stdout)) {
+	for line := range textLines(joined(out.stderr, out.stdout)) {
 		switch head := denoHead.FindStringSubmatch(line); {
 		case denoChat.MatchString(line):
 			end()
@@ -49,6 +52,8 @@ func parseDeno(out output) report {
 		case denoError.MatchString(line):
 			end()
 			b = &denoBlock{text: []string{line}, body: []string{denoError.FindStringSubmatch(line)[1]}}
+		case b != nil && len(b.text) >= maxDenoLines:
+			r.cut++
 		case b != nil:
 			b.line(line)
 		case strings.TrimSpace(line) != "":

@@ -22,7 +22,7 @@ func parseGo(out output) report { return parseGoText(out, "go build") }
 func parseGoText(out output, tool string) report {
 	var r report
 	var cannot []string
-	for _, line := range textLines(joined(out.stderr, out.stdout)) {
+	for line := range textLines(joined(out.stderr, out.stdout)) {
 		switch {
 		case strings.TrimSpace(line) == "", goChatter.MatchString(line):
 			continue

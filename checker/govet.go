@@ -98,7 +98,7 @@ func endOf(posn, file string, start Position) Position {
 // comment lines of go vet, from the objects.
 func splitJSON(text string) (rest string, noise []string) {
 	var kept []string
-	for _, line := range lines(text) {
+	for line := range lines(text) {
 		switch {
 		case strings.HasPrefix(line, "#"):
 		case len(kept) == 0 && !strings.HasPrefix(line, "{"):

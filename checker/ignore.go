@@ -80,6 +80,11 @@ func walk(ctx context.Context, dir string, visit func(dir string) error) error {
 // found until then.
 func (c *Checker) Roots(ctx context.Context, workspace string) ([]string, error) {
 	workspace = absolute(workspace)
+	ctx, leave, ok := c.enter(ctx)
+	if !ok {
+		return nil, fmt.Errorf("look for roots: %w", errClosed)
+	}
+	defer leave()
 	var roots []string
 	err := walk(ctx, workspace, func(dir string) error {
 		tc, ok := c.cfg.checkable(dir)

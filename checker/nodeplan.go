@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -83,38 +84,43 @@ func solution(root string) []string {
 // withoutComments makes JSON of the JSON with comments and trailing commas that a
 // tsconfig.json may hold.
 func withoutComments(text []byte) []byte {
-	text = []byte(strings.TrimPrefix(string(text), mark))
+	text = bytes.TrimPrefix(text, []byte(mark))
 	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
+	for len(text) > 0 {
+		n := 1
 		switch {
-		case text[i] == '"':
-			end := i + 1
-			for end < len(text) && text[end] != '"' {
-				if text[end] == '\\' {
-					end++
-				}
-				end++
+		case text[0] == '"':
+			n = stringLen(text)
+			out = append(out, text[:n]...)
+		case bytes.HasPrefix(text, []byte("//")):
+			if n = bytes.IndexByte(text, '\n'); n < 0 {
+				n = len(text)
 			}
-			end = min(end, len(text)-1)
-			out = append(out, text[i:end+1]...)
-			i = end
-		case text[i] == '/' && i+1 < len(text) && text[i+1] == '/':
-			for i < len(text) && text[i] != '\n' {
-				i++
+		case bytes.HasPrefix(text, []byte("/*")):
+			if n = bytes.Index(text, []byte("*/")) + 2; n < 2 {
+				n = len(text)
 			}
-		case text[i] == '/' && i+1 < len(text) && text[i+1] == '*':
-			end := strings.Index(string(text[i+2:]), "*/")
-			if end < 0 {
-				return out
-			}
-			i += end + 3
-		case text[i] == ']' || text[i] == '}':
-			out = append([]byte(strings.TrimSuffix(strings.TrimRight(string(out), " \t\r\n"), ",")), text[i])
+		case text[0] == ']' || text[0] == '}':
+			out = append(bytes.TrimSuffix(bytes.TrimRight(out, " \t\r\n"), []byte(",")), text[0])
 		default:
-			out = append(out, text[i])
+			out = append(out, text[0])
 		}
+		text = text[n:]
 	}
 	return out
+}
+
+// stringLen is the length of the JSON string that text begins with.
+func stringLen(text []byte) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
 }
 
 // pythonPlan type-checks with the project's own pyright.

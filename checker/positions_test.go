@@ -102,7 +102,7 @@ func TestHostileOutputIsBounded(t *testing.T) {
 		{"waits for input", "read x; exit 1", want{outcome: checker.Failed, says: []string{"reported nothing"}}},
 		{"NUL and invalid UTF-8", `printf 'a.go:1:1: b\000a\377d\n'; exit 1`, want{outcome: checker.Found, at: []string{"a.go:1:1 error"}, says: []string{"ba\uFFFDd"}}},
 		{"a grandchild holds the output", "echo a.go:1:1: bad; sleep 600 & exit 1", want{outcome: checker.Found, at: []string{"a.go:1:1 error"}}},
-		{"a line without end", "echo a.go:1:1: bad; head -c 64000000 /dev/zero | tr '\\0' x; exit 1", want{outcome: checker.Found, at: []string{"a.go:1:1 error"}, says: []string{"The list is not complete", "bytes of it were not read"}}},
+		{"a line without end", "echo a.go:1:1: bad; head -c 18000000 /dev/zero | tr '\\0' x; exit 1", want{outcome: checker.Found, at: []string{"a.go:1:1 error"}, says: []string{"The list is not complete", "bytes of it were not read"}}},
 		{"never ends printing", "yes a.go:1:1: bad", want{outcome: checker.Failed, says: []string{"did not finish within"}}},
 	}
 	for _, tc := range cases {

@@ -123,7 +123,7 @@ var (
 // with no-break spaces.
 func parsePyrightText(out output) report {
 	var r report
-	for _, line := range textLines(joined(out.stderr, out.stdout)) {
+	for line := range textLines(joined(out.stderr, out.stdout)) {
 		line = strings.ReplaceAll(line, "\u00a0", " ")
 		m := pyrightLine.FindStringSubmatch(line)
 		switch {

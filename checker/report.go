@@ -2,6 +2,7 @@ package checker
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -21,7 +22,17 @@ type report struct {
 	// partial says why the findings are not all there are, "" when they are.
 	partial string
 	group   string // of the blocks that are added next
+	// more counts the blocks that were one too many, cut the lines that would have
+	// made one too long; over says that the current block is of the former.
+	more, cut int
+	over      bool
 }
+
+// The bounds of a report, whatever a tool prints.
+const (
+	maxBlocks    = 10_000
+	maxBlockText = 64 << 10
+)
 
 // block is a piece of the tool's own text, with the finding that it stands for
 // if it has one. The finding's paths are as the tool printed them until they are
@@ -37,20 +48,60 @@ type block struct {
 type parser func(output) report
 
 func (r *report) add(text string, f *Finding) {
+	if r.over = len(r.blocks) >= maxBlocks; r.over {
+		r.more++
+		return
+	}
 	r.blocks = append(r.blocks, block{text: text, finding: f, group: r.group})
 }
 
-// extend joins a continuation line to the last block.
-func (r *report) extend(line string) {
+// extend joins a continuation line to the last block and its finding's message.
+func (r *report) extend(line string) { r.join(line, true) }
+
+// frame joins a line to the last finding's text but not to its message; without
+// one it stands alone.
+func (r *report) frame(line string) {
+	if !r.over && (len(r.blocks) == 0 || r.blocks[len(r.blocks)-1].finding == nil) {
+		if strings.TrimSpace(line) != "" {
+			r.add(line, nil)
+		}
+		return
+	}
+	r.join(line, false)
+}
+
+func (r *report) join(line string, message bool) {
+	if r.over {
+		return
+	}
 	if len(r.blocks) == 0 {
 		r.add(line, nil)
 		return
 	}
 	last := &r.blocks[len(r.blocks)-1]
+	if len(last.text)+len(line) > maxBlockText {
+		r.cut++
+		return
+	}
 	last.text += "\n" + line
-	if last.finding != nil {
+	if message && last.finding != nil {
 		last.finding.Message += "\n" + strings.TrimSpace(line)
 	}
+}
+
+// incomplete says what is missing of the report, "" when nothing is.
+func (r *report) incomplete() string {
+	var why []string
+	if r.partial != "" {
+		why = append(why, r.partial)
+	}
+	if r.more > 0 {
+		why = append(why, fmt.Sprintf("%d more messages were left out", r.more))
+	}
+	if r.cut > 0 {
+		why = append(why, fmt.Sprintf("%d lines of very long messages were left out", r.cut))
+	}
+	return strings.Join(why, "; ")
 }
 
 // sortGroups orders the blocks by their groups: a tool that works on packages in

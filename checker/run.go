@@ -183,7 +183,7 @@ func (c *Checker) unanswered(ctx context.Context, p plan, ran proc.Result, err e
 
 // blocked quotes the line by which cargo says that another one holds its lock.
 func blocked(ran proc.Result) string {
-	for _, line := range lines(plain(ran.Stderr.String())) {
+	for line := range lines(plain(ran.Stderr.String())) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Blocking waiting for file lock") {
 			return " (" + line + ")"
 		}
@@ -203,6 +203,10 @@ func verdict(p plan, code int, rep *report) string {
 	case code == 0:
 		rep.blocks = nil
 		return ""
+	case code == 126 || code == 127:
+		// So end the shells and wrappers that tools are started through when the
+		// program behind them cannot be run.
+		return fmt.Sprintf("%s could not be started (exit code %d), so %s: %s", cmd, code, unchecked, headAndTail(rep.text(), 2000))
 	case rep.text() == "":
 		return fmt.Sprintf("%s exited with %d and reported nothing, so %s", cmd, code, unchecked)
 	}

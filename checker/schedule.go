@@ -23,6 +23,9 @@ type Checker struct {
 	cfg  Config
 	work chan struct{} // as many tokens as checks may run at once
 
+	life context.Context // done when the Checker is closed
+	end  context.CancelCauseFunc
+
 	mu     sync.Mutex // guards the rest
 	closed bool
 	wait   sync.WaitGroup
@@ -43,7 +46,9 @@ type rootState struct {
 
 // New makes a Checker. It starts nothing.
 func New(cfg Config) *Checker {
+	life, end := context.WithCancelCause(context.Background())
 	return &Checker{
+		life: life, end: end,
 		cfg:   cfg,
 		work:  make(chan struct{}, max(2, runtime.NumCPU())),
 		roots: make(map[rootKey]*rootState),
@@ -56,14 +61,28 @@ func New(cfg Config) *Checker {
 func (c *Checker) Close() error {
 	c.mu.Lock()
 	c.closed = true
-	for _, st := range c.roots {
-		if st.cancel != nil {
-			st.cancel(errClosed)
-		}
-	}
 	c.mu.Unlock()
+	c.end(errClosed)
 	c.wait.Wait()
 	return nil
+}
+
+// enter begins a call: its context is done when the Checker is closed as well, and
+// leave ends it. ok is false when the Checker is closed already.
+func (c *Checker) enter(ctx context.Context) (_ context.Context, leave func(), ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, nil, false
+	}
+	c.wait.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.life, func() { cancel(errClosed) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+		c.wait.Done()
+	}, true
 }
 
 // AfterEdit checks every root that the edited files belong to, each once, and
@@ -76,6 +95,11 @@ func (c *Checker) AfterEdit(ctx context.Context, workspace string, edited []stri
 	if !c.cfg.Trusted {
 		return []Result{untrusted(workspace)}
 	}
+	ctx, leave, ok := c.enter(ctx)
+	if !ok {
+		return []Result{closed(workspace)}
+	}
+	defer leave()
 	jobs, homeless := c.jobs(ctx, workspace, edited)
 	results := make([]Result, len(jobs))
 	var group sync.WaitGroup
@@ -96,6 +120,11 @@ func (c *Checker) Check(ctx context.Context, root string) Result {
 	if !c.cfg.Trusted {
 		return untrusted(root)
 	}
+	ctx, leave, ok := c.enter(ctx)
+	if !ok {
+		return closed(root)
+	}
+	defer leave()
 	tc, ok := c.cfg.checkable(root)
 	if !ok {
 		return noMarker(root)
@@ -118,6 +147,10 @@ func absolute(path string) string {
 
 func untrusted(root string) Result {
 	return Result{Outcome: Skipped, Root: root, New: -1, Text: "the workspace is not trusted, and a check runs the project's own code"}
+}
+
+func closed(root string) Result {
+	return failed(Result{Root: root, New: -1}, "the checker is closed, so "+unchecked)
 }
 
 func noMarker(root string) Result {
@@ -178,11 +211,6 @@ func (c *Checker) schedule(ctx context.Context, j job) Result {
 	key := rootKey{j.root, j.tc.Ecosystem}
 
 	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
-		return failed(Result{Root: j.root, Ecosystem: j.tc.Ecosystem, New: -1},
-			"the checker is closed, so "+unchecked)
-	}
 	st := c.roots[key]
 	if st == nil {
 		st = &rootState{before: make(map[string]*baseline)}
@@ -193,9 +221,7 @@ func (c *Checker) schedule(ctx context.Context, j job) Result {
 		st.cancel(errSuperseded)
 	}
 	st.cancel, st.done, st.workspace = cancel, done, j.workspace
-	c.wait.Add(1)
 	c.mu.Unlock()
-	defer c.wait.Done()
 
 	if previous != nil {
 		<-previous

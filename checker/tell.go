@@ -53,8 +53,8 @@ func (t *telling) render(before *baseline) (text string, fresh int) {
 		fmt.Fprintf(&head, " Since the previous check of this root %s new; %s there before.",
 			count(fresh, "is", "are"), count(known, "was", "were"))
 	}
-	if t.rep.partial != "" {
-		fmt.Fprintf(&head, " The list is not complete: %s.", t.rep.partial)
+	if why := t.rep.incomplete(); why != "" {
+		fmt.Fprintf(&head, " The list is not complete: %s.", why)
 	}
 	if t.note != "" {
 		fmt.Fprintf(&head, " Note: %s.", t.note)

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -24,12 +25,13 @@ func plain(s string) string {
 	return s
 }
 
-func lines(s string) []string {
+// lines yields the lines of s without their ends; trailing empty ones are none.
+func lines(s string) iter.Seq[string] {
 	s = strings.TrimRight(s, "\n")
 	if s == "" {
-		return nil
+		return func(func(string) bool) {}
 	}
-	return strings.Split(s, "\n")
+	return strings.SplitSeq(s, "\n")
 }
 
 // lineLimit is the length in bytes at which a line of text is cut before it is
@@ -38,15 +40,18 @@ func lines(s string) []string {
 const lineLimit = 8 << 10
 
 // textLines is lines for what is not JSON: over-long ones are cut, which they say.
-func textLines(s string) []string {
-	all := lines(s)
-	for i, line := range all {
-		if len(line) > lineLimit {
-			head := strings.ToValidUTF8(line[:lineLimit], "")
-			all[i] = head + fmt.Sprintf(" [... %d characters elided ...]", utf8.RuneCountInString(line[len(head):]))
+func textLines(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range lines(s) {
+			if len(line) > lineLimit {
+				head := strings.ToValidUTF8(line[:lineLimit], "")
+				line = head + fmt.Sprintf(" [... %d characters elided ...]", utf8.RuneCountInString(line[len(head):]))
+			}
+			if !yield(line) {
+				return
+			}
 		}
 	}
-	return all
 }
 
 // headAndTail keeps limit characters of s, half from each end, and says in the

@@ -22,7 +22,7 @@ func parseTSC(out output) report {
 	var r report
 	var cannot []string
 	inMessage, inCannot := false, false
-	for _, line := range textLines(joined(out.stderr, out.stdout)) {
+	for line := range textLines(joined(out.stderr, out.stdout)) {
 		m := tscFlat.FindStringSubmatch(line)
 		if m == nil {
 			m = tscPretty.FindStringSubmatch(line)
@@ -59,17 +59,6 @@ func parseTSC(out output) report {
 	}
 	r.add(strings.Join(cannot, "\n"), nil)
 	return r
-}
-
-// frame adds a line to the last block's text but not to its finding's message.
-func (r *report) frame(line string) {
-	if len(r.blocks) == 0 || r.blocks[len(r.blocks)-1].finding == nil {
-		if strings.TrimSpace(line) != "" {
-			r.add(line, nil)
-		}
-		return
-	}
-	r.blocks[len(r.blocks)-1].text += "\n" + line
 }
 
 func tscFinding(m []string) *Finding {

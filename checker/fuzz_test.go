@@ -1,0 +1,81 @@
+package checker
+
+import (
+	"path/filepath"
+	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// FuzzParsers feeds every parser what no tool prints: none may panic, name a
+// finding without a file or give text that is not UTF-8.
+func FuzzParsers(f *testing.F) {
+	paths, err := filepath.Glob("testdata/recorded/*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range paths {
+		a, err := txtar.ParseFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		r := &record{archive: a}
+		f.Add(r.section("stdout"), r.section("stderr"), 1)
+	}
+	efm, err := readFormats([]string{`%f:%l:%c: %trror: %m`, `%A%f|%l| %m`, `%C%\s%+%m`, `%-G%.%#`})
+	if err != nil {
+		f.Fatal(err)
+	}
+	parsers := map[string]parser{
+		"go": parseGo, "cargo": parseCargo, "tsc": parseTSC, "deno": parseDeno,
+		"vet":     func(out output) report { return parseVet("/w", out) },
+		"pyright": func(out output) report { return parsePyright("/w", out) },
+		"plain":   func(out output) report { return parsePlain("x", out) },
+		"custom":  func(out output) report { return parseCustom(efm, "x", Bytes, out) },
+	}
+	f.Fuzz(func(t *testing.T, stdout, stderr string, code int) {
+		out := output{plain(stdout), plain(stderr), code}
+		for name, parse := range parsers {
+			rep := parse(out)
+			for _, b := range rep.blocks {
+				if !utf8.ValidString(b.text) {
+					t.Errorf("%s: text is not UTF-8: %q", name, b.text)
+				}
+				if b.finding != nil && (b.finding.Path == "" && name != "cargo" && name != "pyright" || b.finding.Range.Start.Line < 0) {
+					t.Errorf("%s: %+v", name, *b.finding)
+				}
+			}
+			places := newPlaces("/w")
+			findings := places.apply(&rep, "/w", 0, nil)
+			tell := telling{command: []string{"x"}, rep: &rep, cap: 500}
+			if text, _ := tell.render(newBaseline(&rep)); !utf8.ValidString(text) {
+				t.Errorf("%s: %q", name, text)
+			}
+			for _, f := range findings {
+				Locate(stdout, f.Range, f.Unit, UTF16)
+			}
+		}
+	})
+}
+
+// FuzzLocate asks for any place of any text: what it answers lies in the text and
+// does not end before it starts.
+func FuzzLocate(f *testing.F) {
+	f.Add("\uFEFFé😀\r\n\tx", 1, 2, 2, 1, 0)
+	f.Add("a\xffb\n", 1, 2, 0, 0, 1)
+	f.Fuzz(func(t *testing.T, text string, line, col, endLine, endCol, unit int) {
+		from := ColumnUnit(uint(unit) % 3)
+		start, end := Locate(text, Range{Position{line, col}, Position{endLine, endCol}}, from, UTF16)
+		if end.Line < start.Line || end.Line == start.Line && end.Character < start.Character {
+			t.Fatalf("%v to %v", start, end)
+		}
+		for _, s := range []Spot{start, end} {
+			_, row := lineAt(text, s.Line+1)
+			if s.Line < 0 || s.Character < 0 || s.Character > len(utf16.Encode([]rune(row))) {
+				t.Fatalf("%v is not in %q", s, row)
+			}
+		}
+	})
+}
