@@ -78,8 +78,9 @@ func cacheDir() string {
 	return filepath.Join(base, "agent-lsp", "wazero-"+wazeroVersion)
 }
 
-// openDisk opens the directory, or answers nil: when it cannot be made, or when
-// others may write to it, since what stands there is run.
+// openDisk opens the directory, or answers nil: when it cannot be made, when it
+// is empty and cannot be written to, or when others may write to it, since what
+// stands there is run.
 func openDisk(dir string) wazero.CompilationCache {
 	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
 		return nil
@@ -88,9 +89,21 @@ func openDisk(dir string) wazero.CompilationCache {
 	if err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
 		return nil
 	}
+	if entries, err := filepath.Glob(filepath.Join(dir, "*", "*")); err != nil || len(entries) == 0 && !writable(dir) {
+		return nil
+	}
 	cache, err := wazero.NewCompilationCacheWithDir(dir)
 	if err != nil {
 		return nil
 	}
 	return cache
+}
+
+func writable(dir string) bool {
+	f, err := os.CreateTemp(dir, "probe-*")
+	if err != nil {
+		return false
+	}
+	_ = f.Close()
+	return os.Remove(f.Name()) == nil
 }

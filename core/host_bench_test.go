@@ -179,6 +179,40 @@ func BenchmarkHostStep(b *testing.B) {
 	}
 }
 
+// BenchmarkHostRead is a result of 1 MiB: source code, text without a line end,
+// and text of three bytes a character. Each needs a session of its own, made
+// outside of the time.
+func BenchmarkHostRead(b *testing.B) {
+	for _, text := range []struct{ name, text string }{
+		{"code", strings.Repeat("\tif err := run(\"x\"); err != nil {\n", 1<<20/35)},
+		{"plain", strings.Repeat("0123456789abcdef", 1<<16)},
+		{"wide", strings.Repeat("\u6f22\u5b57\u4eee", 1<<20/9)},
+	} {
+		for _, kind := range []struct {
+			name string
+			make func(*testing.B) benchStepper
+		}{{"wasm", benchWasm}, {"native", benchNative}} {
+			b.Run(text.name+"/"+kind.name, func(b *testing.B) {
+				b.SetBytes(int64(len(text.text)))
+				var step benchStepper
+				var id uint64
+				left := 0
+				for b.Loop() {
+					if left == 0 {
+						b.StopTimer()
+						step, left = kind.make(b), 10
+						id = benchFill(step, 0)
+						b.StartTimer()
+					}
+					left--
+					ask := step(Event{File: &Output{ID: id, Text: text.text}})[0].ID
+					id = step(Event{Model: &Answer{ID: ask, Reply: Reply{Calls: []Call{{Read: &Read{Path: "a.go"}}}}}})[0].ID
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkHostSnapshot(b *testing.B) {
 	for _, size := range []int{1 << 10, 1 << 20, 8 << 20} {
 		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {

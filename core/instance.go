@@ -42,6 +42,9 @@ func (c *Core) instantiate(ctx context.Context) (*instance, error) {
 	config := wazero.NewModuleConfig().
 		WithName("").
 		WithStartFunctions("_initialize").
+		// Most of the guest's heap is the place for its conversation. By the usual
+		// rule the collector would wait until as much again is garbage.
+		WithEnv("GOGC", "20").
 		WithNanotime(in.clock.read, 1).
 		WithStderr(&in.said)
 	mod, err := c.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, allocate), c.module, config)

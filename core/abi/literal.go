@@ -48,79 +48,100 @@ func appendEscape(dst []byte, c byte) []byte {
 
 // scan reads a literal whose first byte behind the quote is at i, up to behind
 // the closing quote, and says how it is spelt. Surrogates are not judged here.
+//
+// Inside the module each turn of a loop and each call of a function costs a look
+// at whether it shall stop, which is about as dear as 32 bytes. So there is one
+// loop, and one turn of it takes up to 32 bytes and an escape.
 func scan(data []byte, i int) (end, spelling int) {
+	var seen uint64 // all words that hold no special byte, one on the other
 	for {
-		i, spelling = skip(data, i, spelling)
-		if i >= len(data) {
+		switch {
+		case i+32 <= len(data):
+			w := word(data, i)
+			hit := special(w)
+			if hit == 0 {
+				seen |= w
+				i += 8
+				w = word(data, i)
+				hit = special(w)
+			}
+			if hit == 0 {
+				seen |= w
+				i += 8
+				w = word(data, i)
+				hit = special(w)
+			}
+			if hit == 0 {
+				seen |= w
+				i += 8
+				w = word(data, i)
+				hit = special(w)
+			}
+			if hit == 0 {
+				seen |= w
+				i += 8
+				continue
+			}
+			at := bits.TrailingZeros64(hit) // the top bit of the first special byte
+			seen |= w & (1<<at - 1)
+			i += at / 8
+		case i+8 <= len(data):
+			w := word(data, i)
+			hit := special(w)
+			if hit == 0 {
+				seen |= w
+				i += 8
+				continue
+			}
+			at := bits.TrailingZeros64(hit)
+			seen |= w & (1<<at - 1)
+			i += at / 8
+		case i >= len(data):
 			return i, broken
+		case data[i] >= 0x20 && data[i] != '"' && data[i] != '\\':
+			seen |= uint64(data[i])
+			i++
+			continue
 		}
 		switch c := data[i]; {
 		case c == '"':
+			if seen&highs != 0 {
+				spelling |= wide
+			}
 			return i + 1, spelling
-		case c < 0x20 || i+1 >= len(data):
+		case c != '\\' || i+1 >= len(data):
 			return i, broken
-		}
-		switch e := data[i+1]; e {
-		case '"', '\\', 'b', 'f', 'n', 'r', 't':
+		case short[data[i+1]]:
 			i += 2
-		case '/':
-			spelling |= foreign
-			i += 2
-		case 'u':
-			unit, ok := hex4(data, i+2)
-			if !ok {
+		default:
+			n, as := escape(data, i)
+			if as == broken {
 				return i, broken
 			}
-			if !canonical(data[i+2:i+6], unit) {
-				spelling |= foreign
-			}
-			i += 6
-		default:
-			return i, broken
+			i, spelling = i+n, spelling|as
 		}
 	}
 }
 
-// skip moves over bytes that stand for themselves: 32 at a time, then 8, then
-// one. Inside the module each turn of a loop costs a look at whether it shall
-// stop, about as much as all 32 bytes.
-func skip(data []byte, i, spelling int) (int, int) {
-	for i+32 <= len(data) {
-		a, b, c, d := word(data, i), word(data, i+8), word(data, i+16), word(data, i+24)
-		if special(a)|special(b)|special(c)|special(d) != 0 {
-			break
+// short has the letters that are canonical behind a backslash.
+var short = [256]bool{'"': true, '\\': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
+// escape judges an escape of another kind, n bytes long.
+func escape(data []byte, i int) (n, spelling int) {
+	switch data[i+1] {
+	case '/':
+		return 2, foreign
+	case 'u':
+		unit, ok := hex4(data, i+2)
+		switch {
+		case !ok:
+			return 0, broken
+		case canonical(data[i+2:i+6], unit):
+			return 6, 0
 		}
-		if (a|b|c|d)&highs != 0 {
-			spelling |= wide
-		}
-		i += 32
+		return 6, foreign
 	}
-	for i+8 <= len(data) {
-		w := word(data, i)
-		hit := special(w)
-		if hit == 0 {
-			if w&highs != 0 {
-				spelling |= wide
-			}
-			i += 8
-			continue
-		}
-		at := bits.TrailingZeros64(hit) // the top bit of the first such byte
-		if w&highs&(1<<at-1) != 0 {
-			spelling |= wide
-		}
-		return i + at/8, spelling
-	}
-	for ; i < len(data); i++ {
-		c := data[i]
-		if c == '"' || c == '\\' || c < 0x20 {
-			break
-		}
-		if c >= 0x80 {
-			spelling |= wide
-		}
-	}
-	return i, spelling
+	return 0, broken
 }
 
 const ones, highs = 0x0101010101010101, 0x8080808080808080

@@ -27,6 +27,13 @@ func (s *Session) room(size int) {
 	}
 }
 
+// trim drops the memory of an answer of unusual size.
+func (s *Session) trim() {
+	if cap(s.out) > 64<<10 {
+		s.out = nil
+	}
+}
+
 func (s *Session) save() {
 	s.open(0)
 	s.out = append(s.out, `"Save"}`...)

@@ -98,9 +98,7 @@ func (s *Session) Step(encoded []byte) ([]byte, error) {
 	if err := s.event.parse(encoded); err != nil {
 		return nil, err
 	}
-	if cap(s.out) > 64<<10 { // an unusual answer's memory is not kept
-		s.out = nil
-	}
+	s.trim()
 	s.out = append(s.out[:0], '[')
 	asks := false
 	switch ev := &s.event; ev.kind {

@@ -15,7 +15,10 @@ var null = []byte("null")
 // Snapshot answers all that the session is, sealed (see abi.Unseal). The bytes
 // stand in memory of the session's: they are good until its next call.
 func (s *Session) Snapshot() []byte {
-	out := make([]byte, abi.SealHead, 512+len(s.model)+len(s.prelude)+s.queued+64*(len(s.calls)+len(s.queue)))
+	s.trim()
+	s.out = s.out[:0]
+	s.room(512 + len(s.model) + len(s.prelude) + s.queued + 64*(len(s.calls)+len(s.queue)))
+	out := s.out[:abi.SealHead]
 	member := func(name string, n uint64) {
 		out = append(out, name...)
 		out = strconv.AppendUint(out, n, 10)
@@ -50,6 +53,7 @@ func (s *Session) Snapshot() []byte {
 		out = append(out, '}')
 	}
 	out = append(out, `],"messages":[`...)
+	s.out = out
 	all := s.tape.lend(out, "]}", abi.SealTail)
 	abi.PutSeal(all)
 	return all

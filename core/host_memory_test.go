@@ -1,0 +1,156 @@
+package core
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/agent-lsp/agent-lsp/core/abi"
+)
+
+// hostConverse does one turn, of a prompt, a call, its result and a text, which
+// are four steps, and takes a snapshot after each two.
+func hostConverse(t *testing.T, s *Session, turn uint64, text string) {
+	ask := hostStep(t, s, hostPrompt(turn, text))[0].ID
+	id := hostStep(t, s, Event{Model: &Answer{ID: ask, Reply: Reply{Calls: []Call{{Read: &Read{Path: "a.go"}}}}}})[0].ID
+	hostSnapshot(t, s)
+	ask = hostStep(t, s, Event{File: &Output{ID: id, Text: text}})[0].ID
+	hostStep(t, s, Event{Model: &Answer{ID: ask, Reply: Reply{Text: &text}}})
+	hostSnapshot(t, s)
+}
+
+func hostSnapshot(t *testing.T, s *Session) []byte {
+	t.Helper()
+	state, err := s.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+func TestHostMemoryDoesNotGrowWithSteps(t *testing.T) {
+	s := hostNew(t, hostOpen(t))
+	before := s.inst.Memory().Size()
+	if before > 32<<20 {
+		t.Errorf("a new session has %d bytes of address space", before)
+	}
+	for turn := range uint64(2500) {
+		hostConverse(t, s, turn+1, "some text of a usual length, with a line end\n")
+	}
+	if after := s.inst.Memory().Size(); after != before {
+		t.Fatalf("10,000 steps grew the memory from %d to %d bytes", before, after)
+	}
+	for n := range 1000 {
+		size := 1
+		if n%20 == 0 {
+			size = []int{2 * kept, 900 << 10, 3 << 20}[n/20%3]
+		}
+		event := []byte(`{"Turn":{"id":9999,"prompt":"` + strings.Repeat("x", size) + `","more":1}}`)
+		hostIs(t, s.step(t.Context(), event, func([]byte) error { return nil }), ErrMalformed)
+	}
+	if after := s.inst.Memory().Size(); after != before {
+		t.Fatalf("1,000 refused calls grew the memory from %d to %d bytes", before, after)
+	}
+}
+
+// TestHostMemoryDoesNotGrowOverAMillionSteps takes minutes and runs when
+// AGENT_LSP_LONG is set. The conversation starts anew, restored of an empty
+// snapshot's size, by dropping old sessions within the one instance.
+func TestHostMemoryDoesNotGrowOverAMillionSteps(t *testing.T) {
+	if os.Getenv("AGENT_LSP_LONG") == "" {
+		t.Skip("set AGENT_LSP_LONG to run it")
+	}
+	ctx := t.Context()
+	s := hostNew(t, hostOpen(t))
+	before := s.inst.Memory().Size()
+	for turn := range uint64(250_000) {
+		if turn%2500 == 2499 {
+			if err := s.invoke(ctx, "dev_drop", s.handle); err != nil {
+				t.Fatal(err)
+			}
+			s.decoder = abi.Decoder{}
+			if err := s.start(ctx, "dev_new", []byte("{}")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		hostConverse(t, s, turn+1, "some text of a usual length, with a line end\n")
+		if after := s.inst.Memory().Size(); after != before {
+			t.Fatalf("%d steps grew the memory from %d to %d bytes", 4*(turn+1), before, after)
+		}
+	}
+}
+
+// TestHostTheModuleKeepsItsBooks calls the module's functions as a host would
+// that makes mistakes.
+func TestHostTheModuleKeepsItsBooks(t *testing.T) {
+	ctx := t.Context()
+	s := hostNew(t, hostOpen(t))
+	call := func(want abi.Status, export string, args ...uint64) {
+		t.Helper()
+		got, err := s.status(ctx, export, args...)
+		if err != nil || got != want {
+			t.Fatalf("%s%v answers %d, %v, want %d", export, args, got, err, want)
+		}
+	}
+	lend := func(text string) uint64 {
+		at, err := s.alloc(ctx, len(text))
+		if err != nil || !s.inst.Memory().Write(at, []byte(text)) {
+			t.Fatal(err)
+		}
+		return uint64(at)
+	}
+	config, timer, out := lend("{}"), lend(`"Timer"`), lend(strings.Repeat("\x00", 16))
+	for _, null := range [][3]uint64{{0, 2, out}, {config, 2, 0}, {0, 0, 0}, {config, 1 << 31, out}, {config, 2, out + 12}, {1 << 31, 2, out}} {
+		call(abi.Null, "dev_new", null[0], null[1], null[2])
+		call(abi.Null, "dev_restore", null[0], null[1], null[2])
+	}
+	call(abi.Malformed, "dev_new", timer, 7, out)
+	call(abi.Malformed, "dev_restore", timer, 7, out)
+	call(abi.OK, "dev_new", config, 2, out)
+	handle, _ := s.inst.Memory().ReadUint64Le(uint32(out))
+	for _, wrong := range []uint64{0, handle + 1, handle + 1<<32, 1 << 63, ^uint64(0)} {
+		if wrong != s.handle {
+			call(abi.Handle, "dev_step", wrong, timer, 7, out)
+			call(abi.Handle, "dev_snapshot", wrong, out)
+		}
+	}
+	call(abi.Null, "dev_step", handle, 0, 7, out)
+	call(abi.Null, "dev_step", handle, timer, 7, 0)
+	call(abi.Null, "dev_step", handle, timer, 8<<20, out)
+	call(abi.OK, "dev_step", handle, timer, 7, out)
+	call(abi.Busy, "dev_step", handle, timer, 7, out) // its answer is out
+	call(abi.Busy, "dev_snapshot", handle, out)
+	for range 2 { // the second one finds nothing to free
+		if err := s.invoke(ctx, "dev_free", out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call(abi.OK, "dev_snapshot", handle, out)
+	if err := s.invoke(ctx, "dev_drop", handle); err != nil { // while its answer is out
+		t.Fatal(err)
+	}
+	call(abi.Handle, "dev_step", handle, timer, 7, out)
+	if err := s.invoke(ctx, "dev_free", out); err != nil {
+		t.Fatal(err)
+	}
+	made := 0
+	for ; made < 1000; made++ {
+		status, err := s.status(ctx, "dev_new", config, 2, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status == abi.Full {
+			break
+		}
+	}
+	if made < 8 || made == 1000 {
+		t.Fatalf("the module is full with %d sessions", made)
+	}
+	for _, at := range []uint64{config, config, 0, 12345} {
+		if err := s.invoke(ctx, "dev_release", at, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call(abi.Null, "dev_new", config, 2, out)
+	hostStep(t, s, hostPrompt(1, "it still works"))
+}
