@@ -53,7 +53,7 @@ func anchored(shown []history.Message, activations []history.Activation, r Rende
 		here := out[at]
 		here.moved = here.moved || !ok
 		for _, def := range a.Defs {
-			if def.IsValid() {
+			if def.Kind() == '{' && def.IsValid() {
 				here.defs = append(here.defs, def)
 			}
 		}

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/history"
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/store"
 )
 
 // longTalk is a conversation of n messages and about size bytes: prompts, answers
@@ -59,7 +62,7 @@ func BenchmarkProject(b *testing.B) {
 			}
 		}
 	})
-	b.Run("next round", func(b *testing.B) {
+	b.Run("same again", func(b *testing.B) {
 		b.SetBytes(int64(total))
 		b.ReportAllocs()
 		var p Projector
@@ -69,4 +72,37 @@ func BenchmarkProject(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkRound is what an engine does for one more ask of a long session: fold
+// the events of a round and project.
+func BenchmarkRound(b *testing.B) {
+	var folder history.Folder
+	var p Projector
+	index := uint64(0)
+	add := func(payload event.Payload) uint64 {
+		if err := folder.Add(store.Event{Index: index}, payload); err != nil {
+			b.Fatal(err)
+		}
+		index++
+		return index - 1
+	}
+	text := strings.Repeat("\tif err != nil { return err }\n", 18)
+	round := func() {
+		add(&event.Message{Turn: 1, Text: new("next"), Calls: []model.FunctionCall{{ID: fmt.Sprint("c", index), Name: "read", Arguments: `{"path":"main.go"}`}}})
+		call := add(&event.Call{Turn: 1, ID: index + 1})
+		add(&event.Result{Turn: 1, Call: call, State: event.Completed, Text: text})
+	}
+	add(&event.User{Turn: 1, Text: "go"})
+	for range 2000 {
+		round()
+	}
+	sys := System{Base: strings.Repeat("b", 4000), Dynamic: []string{"now"}}
+	b.ReportAllocs()
+	for b.Loop() {
+		round()
+		if _, err := p.Project(b.Context(), folder.History(), sys, Model{PromptCache: true}, Default(), Hooks{}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

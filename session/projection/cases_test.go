@@ -41,7 +41,7 @@ func answers(turn, ask uint64, text string, ids ...string) event.Payload {
 }
 
 func TestEveryPrefixOfATranscriptIsWellFormed(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(3) {
 		talk := historytest.Random(rand.New(rand.NewPCG(seed, 3)), 3)
 		var f history.Folder
 		for i, p := range talk.Payloads {

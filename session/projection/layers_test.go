@@ -238,6 +238,22 @@ func TestProviderIDsAreUniqueAndNeverEmpty(t *testing.T) {
 {"role":"tool","tool_call_id":"a_3","content":"4"}`)
 }
 
+func TestNamesThatNoProviderTakesAreMended(t *testing.T) {
+	long := strings.Repeat("n", 70)
+	for name, want := range map[string]string{
+		"read": "read", "mcp__gmail__send-all": "mcp__gmail__send-all", "functions.read": "functions_read",
+		"größe file": "gr__e_file", "": "unnamed", long: long[:64], "aÿ": "a_",
+	} {
+		if got := toolName(name); got != want {
+			t.Errorf("toolName(%q) = %q, want %q", name, got, want)
+		}
+	}
+	check(t, given{history: talk(say("go"), reply("", call("c1", "no such", history.Failed, "no tool is named \"no such\"")))}, `
+{"role":"user","content":"go"}
+{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"no_such","arguments":"{}"}}]}
+{"role":"tool","tool_call_id":"c1","content":"Error: no tool is named \"no such\""}`)
+}
+
 func activation(anchor uint64, names ...string) history.Activation {
 	a := history.Activation{Anchor: anchor}
 	for _, n := range names {
@@ -249,7 +265,7 @@ func activation(anchor uint64, names ...string) history.Activation {
 func TestActivationModes(t *testing.T) {
 	h := talk(say("use mail"), reply("activating", call("c1", "read", history.Done, "file"), call("c2", "activate_tools", history.Done, "activated")), reply("ok"))
 	h.Activations = []history.Activation{activation(2, "send"), activation(2, "list")}
-	h.Activations[1].Defs = append(h.Activations[1].Defs, jsontext.Value(`{"function":{"name":7}}`), jsontext.Value(`{not json`))
+	h.Activations[1].Defs = append(h.Activations[1].Defs, jsontext.Value(`{"function":{"name":7}}`), jsontext.Value(`{not json`), jsontext.Value(`7`))
 	anchor := with(func(c *Config) { c.ActivationAnchorTool = "activate_tools" })
 	const head = `
 {"role":"user","content":"use mail"}

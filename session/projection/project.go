@@ -200,7 +200,7 @@ func (b *builder) assistant(m *history.Message, previous, current bool, tools ac
 		out.calls = make([]wireCall, 0, len(m.Calls))
 	}
 	for _, c := range m.Calls {
-		out.calls = append(out.calls, wireCall{id: b.wireID(c), name: c.Name, arguments: c.Arguments})
+		out.calls = append(out.calls, wireCall{id: b.wireID(c), name: toolName(c.Name), arguments: c.Arguments})
 	}
 	b.rows = append(b.rows, out)
 	if len(m.Calls) == 0 {
@@ -249,6 +249,24 @@ func (b *builder) wireID(c history.Call) string {
 	}
 	b.ids[unique]++
 	return unique
+}
+
+// toolName is a name as every provider takes it. One that a model made up may hold
+// anything, and would have the conversation refused from then on.
+func toolName(name string) string {
+	const longest = 64
+	plain := func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}
+	// Map answers the same string when nothing changes.
+	if name = strings.Map(plain, name); name == "" {
+		return "unnamed"
+	}
+	return name[:min(len(name), longest)]
 }
 
 // blank text counts as none: providers refuse it.
