@@ -107,6 +107,7 @@ type madeEdit struct {
 // commands changed in the same turn.
 func (s *Session) edits(ctx context.Context, r UndoRequest) ([]madeEdit, []string, error) {
 	results := map[uint64]*event.Result{}
+	bases := map[uint64]string{}
 	var order []uint64
 	undone := map[uint64]bool{}
 	for e, err := range s.journal.events(ctx, nil) {
@@ -122,6 +123,10 @@ func (s *Session) edits(ctx context.Context, r UndoRequest) ([]madeEdit, []strin
 			if p.Edit != nil || len(p.Changed) > 0 {
 				results[e.Index] = p
 				order = append(order, e.Index)
+			}
+		case *event.Approval:
+			if p.Edit != nil {
+				bases[p.ID] = p.Edit.Base
 			}
 		case *event.Note:
 			for _, i := range p.Undid {
@@ -144,7 +149,7 @@ func (s *Session) edits(ctx context.Context, r UndoRequest) ([]madeEdit, []strin
 		if p.Edit == nil || undone[i] || r.Edit != nil && *r.Edit != i {
 			continue
 		}
-		made, err := restoreEdit(i, p)
+		made, err := restoreEdit(i, p, bases[p.ID])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -179,14 +184,14 @@ func chosenTurn(r UndoRequest, order []uint64, results map[uint64]*event.Result,
 }
 
 // restoreEdit rebuilds an edit's texts from the one that was kept and its diff.
-func restoreEdit(index uint64, p *event.Result) (madeEdit, error) {
+func restoreEdit(index uint64, p *event.Result, base string) (madeEdit, error) {
 	made := madeEdit{index: index, turn: p.Turn, path: p.Edit.Path, created: p.Edit.Before == ""}
 	fail := func(err error) (madeEdit, error) {
 		return made, fmt.Errorf("cannot undo the edit of %s: its text before is not kept: %w", made.path, err)
 	}
 	if !made.created {
 		var err error
-		if made.before, err = inflate(p.Edit.Base); err != nil {
+		if made.before, err = inflate(base); err != nil {
 			return fail(err)
 		}
 	}

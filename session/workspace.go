@@ -47,6 +47,10 @@ func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 		Turn: turn, ID: call, State: "answered", Decision: "performed", Detail: e.Told,
 		Edit: editEvent(e.Path, e.Create, e.Before, e.After),
 	}
+	// What undo and resume need is kept here, once; the result has the diff.
+	if !e.Create && len(e.Before) <= maxBase {
+		ev.Edit.Base = deflate(e.Before)
+	}
 	if _, err := w.journal.record(ctx, ev); err != nil {
 		return tools.Applied{}, fmt.Errorf("journal the edit of %s: %w", e.Path, err)
 	}
@@ -61,20 +65,16 @@ func resultOf(t *turn, c *call, out tools.Outcome) *event.Result {
 	}
 	if ch := out.Edit; ch != nil {
 		r.Edit = editEvent(ch.Path, ch.Created, ch.Before, ch.After)
+		r.Edit.Diff = udiff.Unified("a/"+ch.Path, "b/"+ch.Path, ch.Before, ch.After)
 	}
 	return r
 }
 
-// editEvent is an edit as the transcript keeps it, enough to take it back.
+// editEvent is an edit as the transcript keeps it.
 func editEvent(path string, created bool, before, after string) *event.Edit {
-	e := &event.Edit{
-		Path: path, After: hashOf(after), Diff: udiff.Unified("a/"+path, "b/"+path, before, after),
-	}
+	e := &event.Edit{Path: path, After: hashOf(after)}
 	if !created {
 		e.Before = hashOf(before)
-		if len(before) <= maxBase {
-			e.Base = deflate(before)
-		}
 	}
 	return e
 }

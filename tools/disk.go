@@ -58,9 +58,9 @@ func (d *Disk) Apply(ctx context.Context, e Edit) (Applied, error) {
 	return Applied{}, WriteFile(d.root, e)
 }
 
-// WriteFile makes the file at e.Path hold e.After, but only if it holds exactly
-// e.Before now, or, for e.Create, if nothing is there: otherwise it answers
-// ErrStale and changes nothing. Parent directories of a new file are created. The
+// WriteFile makes the file at e.Path hold e.After, or for e.Delete be gone, but
+// only if it holds exactly e.Before now, or, for e.Create, if nothing is there:
+// otherwise it answers ErrStale and changes nothing. Parent directories of a new file are created. The
 // new text is there whole or not at all, never in part, under the file's own mode
 // (and owner, where the system lets it); no temporary file stays behind. A path
 // whose last element is a symbolic link is refused: resolve it first. Open and
@@ -80,9 +80,14 @@ func WriteFile(root *os.Root, e Edit) error {
 	}
 	defer func() { _ = dir.Close() }()
 	base := filepath.Base(name)
-	if e.Create {
+	switch {
+	case e.Create:
 		err = createFile(dir, base, e.After)
-	} else {
+	case e.Delete:
+		if _, err = readRegular(dir, base, e.Before); err == nil {
+			err = dir.Remove(base)
+		}
+	default:
 		err = replaceFile(dir, base, e.Before, e.After)
 	}
 	if err != nil && !errors.Is(err, ErrStale) {

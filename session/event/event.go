@@ -144,10 +144,11 @@ type Edit struct {
 	Path   string `json:"path"`
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Diff is a unified diff of the edit, for people.
+	// Diff is a unified diff of the edit; results have it.
 	Diff string `json:"diff,omitempty"`
-	// Base is the whole text before, deflated and base64, for undo; empty when the
-	// file did not exist or the text was over the cap.
+	// Base is the whole text before, deflated and base64, for undo and resume; empty
+	// when the file did not exist or the text was over the cap. The approval that
+	// goes before an edit has it, and nothing else does.
 	Base string `json:"base,omitempty"`
 }
 

@@ -72,8 +72,21 @@ entries:
 		{Line: 20, Fail: &Fail{Kind: FailHang}, Stream: []string{"par", "tial"}, ProviderID: "script-7"},
 		{Line: 21, Text: new(""), Finish: "length", ProviderID: "p9"},
 	}}
-	if d := cmp.Diff(want, s); d != "" {
+	want.Digest = s.Digest
+	if d := cmp.Diff(want, s); d != "" || len(s.Digest) != 64 {
+		t.Error(d, s.Digest)
+	}
+}
+
+func TestIDsComeFromTheScript(t *testing.T) {
+	ids := mustParse(t, "version: 1\n").IDs()
+	got := []string{ids().String(), ids().String()}
+	want := []string{"A", "B"}
+	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+	if other := mustParse(t, "version: 1\n\n").IDs()().String(); other == got[0] {
+		t.Error("another script gives the same ids")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -268,17 +269,24 @@ func (m *Model) Skip(n int) error {
 	return nil
 }
 
-// lastText is the text of the last message that has any: its content, or the
-// text parts of it.
+// lastText is the text of the last message of the conversation: its content, or
+// the text parts of it. A system message behind it, which tells the state of the
+// editor for instance, is not part of the conversation.
 func lastText(messages []jsontext.Value) string {
-	if len(messages) == 0 {
-		return ""
+	for _, raw := range slices.Backward(messages) {
+		var m struct {
+			Role string `json:"role"`
+		}
+		if err := json.Unmarshal(raw, &m); err == nil && m.Role == "system" {
+			continue
+		}
+		text, err := contentText(raw)
+		if err != nil {
+			return ""
+		}
+		return text
 	}
-	text, err := contentText(messages[len(messages)-1])
-	if err != nil {
-		return ""
-	}
-	return text
+	return ""
 }
 
 // contentText reads a chat message's content, a string or a list of parts.

@@ -20,6 +20,8 @@
 package script
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -30,6 +32,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+	"github.com/google/uuid"
 )
 
 // Version is the version of the format that this package reads and writes.
@@ -42,6 +45,7 @@ var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // Script is a parsed script. It is not changed by answering from it.
 type Script struct {
 	Name    string // where it came from, for errors
+	Digest  string // hex SHA-256 of its bytes
 	Epoch   time.Time
 	Entries []Entry
 }
@@ -79,6 +83,20 @@ type Fail struct {
 	Message string
 }
 
+// IDs answers a source of ids for a session that runs by this script: the same
+// ones in the same order in every process, others for a script of other bytes.
+// The source is for one goroutine.
+func (s *Script) IDs() func() uuid.UUID {
+	n := 0
+	return func() uuid.UUID {
+		n++
+		return uuid.NewSHA1(idSpace, fmt.Appendf(nil, "%s/%d", s.Digest, n))
+	}
+}
+
+// idSpace sets the ids apart from those that others derive by the same method.
+var idSpace = uuid.MustParse("6a1a3c8e-53a5-4f0e-9d53-7d2f6c1b0a91")
+
 // Load reads a script from a file.
 func Load(path string) (*Script, error) {
 	data, err := os.ReadFile(path)
@@ -111,7 +129,8 @@ func parse(name string, data []byte) (*Script, known, error) {
 	case *f.Version != Version:
 		return nil, known{}, fmt.Errorf("%s:1:1: the script is of version %d, this program reads version %d", name, *f.Version, Version)
 	}
-	s := &Script{Name: name, Epoch: time.Time(f.Epoch), Entries: make([]Entry, len(f.Entries))}
+	sum := sha256.Sum256(data)
+	s := &Script{Name: name, Digest: hex.EncodeToString(sum[:]), Epoch: time.Time(f.Epoch), Entries: make([]Entry, len(f.Entries))}
 	if s.Epoch.IsZero() {
 		s.Epoch = Epoch
 	}
