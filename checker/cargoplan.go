@@ -41,7 +41,7 @@ func (c *Checker) cargoPlan(ctx context.Context, j job) plan {
 // root package would else be checked alone, while a manifest that names its
 // default members knows better.
 func wholeWorkspace(root string) bool {
-	manifest, err := os.ReadFile(filepath.Join(root, "Cargo.toml"))
+	manifest, err := readText(filepath.Join(root, "Cargo.toml"))
 	return err == nil && strings.Contains(string(manifest), "[workspace") &&
 		!strings.Contains(string(manifest), "default-members")
 }

@@ -1,6 +1,20 @@
 // Package checker runs a project's own check command after an edit and turns its
 // output into text for a model and findings for an editor. It never says clean
 // when nothing looked.
+//
+// A Checker finds the roots that edited files belong to (Detect tells what a root
+// is), runs one check of each at a time and keeps what the last one found, so that
+// the next can say what is new. A Watcher tells when files change on the disk by
+// any other hand. The package is no client of language servers, formats nothing
+// and writes nothing into a workspace itself; what a tool writes there is the
+// tool's own (target directories, lock files).
+//
+//	c := checker.New(checker.Config{Trusted: true, Unsaved: unsavedTexts})
+//	defer c.Close()
+//	for _, r := range c.AfterEdit(ctx, workspace, edited) {
+//		observation += r.ForModel()
+//		publish(r)
+//	}
 package checker
 
 import (

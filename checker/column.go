@@ -117,6 +117,9 @@ func startsWithMark(path string, texts map[string]string) bool {
 	if text, ok := texts[path]; ok {
 		return strings.HasPrefix(text, mark)
 	}
+	if !isFile(path) {
+		return false
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return false

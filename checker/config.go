@@ -106,7 +106,7 @@ func (c *Config) unsaved(root string) map[string]string {
 		if !within(root, path) {
 			continue
 		}
-		disk, err := os.ReadFile(path)
+		disk, err := readText(path)
 		if err == nil && string(disk) == text {
 			continue
 		}

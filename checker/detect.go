@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -218,4 +220,25 @@ func (c *Config) checkable(dir string) (Toolchain, bool) {
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// maxText bounds the files that are read here.
+const maxText = 16 << 20
+
+// readText reads a regular file of ordinary size. A workspace may hold a FIFO or
+// device of any name, which would never end.
+func readText(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxText {
+		return nil, fmt.Errorf("read %s: not a regular file of up to %d bytes", path, maxText)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxText))
 }

@@ -28,6 +28,9 @@ type vetDiagnostic struct {
 // go vet does without -json.
 func parseVet(root string, out output) report {
 	r := parseGoText(output{stderr: out.stderr, code: out.code}, "go vet")
+	if strings.HasPrefix(out.stderr, "vet: ") || strings.Contains(out.stderr, "\nvet: ") {
+		r.partial = "go vet prints only the first type error of a package"
+	}
 	rest, noise := splitJSON(out.stdout)
 	for _, line := range noise {
 		r.add(line, nil)

@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,7 +28,7 @@ func goWorkspace(workspace, root string) string {
 // goWorkUses lists the module directories that dir's go.work uses; ok is false
 // when it has none.
 func goWorkUses(dir string) (uses []string, ok bool) {
-	text, err := os.ReadFile(filepath.Join(dir, "go.work"))
+	text, err := readText(filepath.Join(dir, "go.work"))
 	if err != nil {
 		return nil, false
 	}

@@ -122,7 +122,7 @@ func (s sameText) changed(path string) bool {
 		delete(s, path)
 		return true
 	}
-	text, err := os.ReadFile(path)
+	text, err := readText(path)
 	if err != nil {
 		delete(s, path)
 		return true

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -55,7 +54,7 @@ func (c *Checker) local(j job, name string, subdirs ...string) (path string, ok 
 
 // solution lists the references of a tsconfig.json that has no files of its own.
 func solution(root string) []string {
-	text, err := os.ReadFile(filepath.Join(root, "tsconfig.json"))
+	text, err := readText(filepath.Join(root, "tsconfig.json"))
 	if err != nil {
 		return nil
 	}

@@ -225,3 +225,18 @@ func TestATestEditedInASupersededCheckIsStillLookedAt(t *testing.T) {
 		t.Error("the first check was not superseded")
 	}
 }
+
+func TestSpecialFilesNamedLikeOnesThatAreReadDoNotHang(t *testing.T) {
+	dir := project(t, "go.mod", goMod, "a.go", "package m\n")
+	mkfifo(t, filepath.Join(dir, "go.work"))
+	mkfifo(t, filepath.Join(dir, "Cargo.toml"))
+	mkfifo(t, filepath.Join(dir, "tsconfig.json"))
+	tool := fakeTool(t, "go", "echo "+dir+"/go.work:1:1: bad; exit 1")
+	got := edit(t, start(t, checker.Config{Env: []string{"PATH=" + tool}}), dir, "a.go")
+	if got.Ecosystem != checker.Go || got.Outcome == checker.Clean {
+		t.Errorf("%+v", got)
+	}
+	if _, ok := checker.Detect(filepath.Join(dir, "a.go")); ok {
+		t.Error("a file is taken for a root")
+	}
+}
