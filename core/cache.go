@@ -89,7 +89,7 @@ func openDisk(dir string) wazero.CompilationCache {
 	if err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
 		return nil
 	}
-	if entries, err := filepath.Glob(filepath.Join(dir, "*", "*")); err != nil || len(entries) == 0 && !writable(dir) {
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) == 0 && !writable(dir) {
 		return nil
 	}
 	cache, err := wazero.NewCompilationCacheWithDir(dir)

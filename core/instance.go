@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
@@ -61,8 +62,7 @@ func (c *Core) instantiate(ctx context.Context) (*instance, error) {
 	return in, nil
 }
 
-// Call runs an export. It never enters an instance that has ended. The answer
-// is good until the next call of the same export.
+// Call runs an export. It never enters an instance that has ended.
 func (in *instance) Call(ctx context.Context, export string, args ...uint64) ([]uint64, error) {
 	if in.mod.IsClosed() {
 		return nil, fmt.Errorf("%w: its instance is closed", ErrHandle)
@@ -88,7 +88,7 @@ func (in *instance) Call(ctx context.Context, export string, args ...uint64) ([]
 	if err != nil {
 		return nil, err
 	}
-	return f.stack[:f.results], nil
+	return slices.Clone(f.stack[:f.results]), nil
 }
 
 // Memory is the module's, nil when it exports none.

@@ -79,7 +79,7 @@ func elements[T any](r *Reader, each func() T) []T {
 		r.Foreign()
 		return nil
 	}
-	var all []T
+	all := []T{}
 	r.Enter('[')
 	for r.More(']') {
 		all = append(all, each())

@@ -135,6 +135,16 @@ func TestAConversationHasALimit(t *testing.T) {
 	if cause := full(r.restored(), turn(1, text+text)); cause != nil { // redelivered: nothing to hold
 		t.Fatal(cause)
 	}
+	half := text[:len(text)/2]
+	for id := range uint64(8) { // a cancelled prompt takes no room any more
+		r.check(turn(2+id, half), save(2+3*id))
+		r.check(cancel(2+id), save(3+3*id), done(4+3*id, 2+id, cancelled))
+	}
+	r.tell(turn(20, half))
+	if cause := full(r.restored(), turn(21, half)); cause != loop.ErrFull {
+		t.Fatalf("two queued prompts over the limit: %v", cause)
+	}
+	r.tell(cancel(20))
 	r.tell(reply(1, new(text[:len(text)-1000])))
 	if len(r.restored().Snapshot()) < loop.Limit-2000 {
 		t.Fatal("a snapshot near the limit is short")
