@@ -29,13 +29,11 @@ const (
 
 	headSQL = `SELECT COALESCE((SELECT head FROM agent_lsp.sessions WHERE id = $1::text), 0)`
 
-	// pageSQL ends a page on the server, before events that would not be wanted.
-	pageSQL = `SELECT idx, at, type, data FROM (
-			SELECT idx, at, type, data, sum(octet_length(data)) OVER (ORDER BY idx) - octet_length(data) AS before
-			FROM agent_lsp.events
-			WHERE session = (SELECT n FROM agent_lsp.sessions WHERE id = $1::text) AND idx > $2::bigint
-			ORDER BY idx LIMIT $3::bigint) AS page
-		WHERE before < $4::bigint ORDER BY idx`
+	// pageSQL reads a range of indices, which are dense, so that the server needs no
+	// statistics to find it through the primary key.
+	pageSQL = `SELECT idx, at, type, data FROM agent_lsp.events
+		WHERE session = (SELECT n FROM agent_lsp.sessions WHERE id = $1::text)
+		AND idx > $2::bigint AND idx <= $3::bigint ORDER BY idx`
 )
 
 const (
@@ -43,6 +41,9 @@ const (
 	// memory, and no connection while the caller handles what it got.
 	pageEvents = 4096
 	pageBytes  = 4 << 20
+	// largeEvents is how many a page holds while events are so large that a page of
+	// the usual length would not have been read to its end.
+	largeEvents = 8
 )
 
 // Append implements contract.Store.
@@ -115,11 +116,9 @@ func (s *Store) Transcript(ctx context.Context, id uuid.UUID, after *uint64) ite
 			}
 			last = int64(*after)
 		}
-		var page []contract.Event
+		r := reader{store: s, id: id, last: last, limit: pageEvents}
 		for {
-			var more bool
-			var err error
-			page, more, err = s.readPage(ctx, id, last, page[:0])
+			page, more, err := r.next(ctx)
 			if err != nil {
 				yield(contract.Event{}, s.fault(ctx, "transcript", err))
 				return
@@ -136,31 +135,54 @@ func (s *Store) Transcript(ctx context.Context, id uuid.UUID, after *uint64) ite
 			if !more {
 				return
 			}
-			last += int64(len(page))
 		}
 	}
 }
 
-// readPage fills page with the events after last, and says whether more may follow.
-func (s *Store) readPage(ctx context.Context, id uuid.UUID, last int64, page []contract.Event) ([]contract.Event, bool, error) {
-	rows, err := s.pool.Query(ctx, pageSQL, id.String(), last, int64(pageEvents), int64(pageBytes))
+// reader goes through a transcript by pages.
+type reader struct {
+	store *Store
+	id    uuid.UUID
+	last  int64 // the index before the next page
+	limit int64
+	page  []contract.Event
+}
+
+// next answers the events of the next page, which are good until the call after,
+// and says whether more may follow.
+func (r *reader) next(ctx context.Context) (page []contract.Event, more bool, err error) {
+	query, stop := context.WithCancel(ctx)
+	defer stop()
+	to := r.last + min(r.limit, math.MaxInt64-r.last)
+	rows, err := r.store.pool.Query(query, pageSQL, r.id.String(), r.last, to)
 	if err != nil {
 		return nil, false, err
 	}
 	defer rows.Close()
-	size := 0
+	page = r.page[:0]
+	size, limit := 0, r.limit
+	r.limit = pageEvents
 	for rows.Next() {
 		var e contract.Event
 		var us int64
 		if err := rows.Scan(&e.Index, &us, &e.Payload.ContentType, &e.Payload.Data); err != nil {
 			return nil, false, err
 		}
-		if want := uint64(last + 1 + int64(len(page))); e.Index != want {
-			return nil, false, fmt.Errorf("session %s: event %d is missing from the transcript", id, want)
+		if want := uint64(r.last + 1); e.Index != want {
+			return nil, false, fmt.Errorf("session %s: event %d is missing from the transcript", r.id, want)
 		}
 		e.At, e.Payload.Data = contract.Instant(us), contract.Bytes(e.Payload.Data)
 		page = append(page, e)
-		size += len(e.Payload.Data)
+		r.last++
+		if size += len(e.Payload.Data); size >= pageBytes {
+			r.limit = largeEvents
+			if limit > largeEvents {
+				stop() // the rest, which may be gigabytes, is not sent
+				r.page = page
+				return page, true, nil
+			}
+		}
 	}
-	return page, len(page) == pageEvents || size >= pageBytes, rows.Err()
+	r.page = page
+	return page, int64(len(page)) == limit, rows.Err()
 }

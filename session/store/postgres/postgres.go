@@ -47,6 +47,7 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	if cfg.ConnConfig.ConnectTimeout == 0 {
 		cfg.ConnConfig.ConnectTimeout = connectTimeout
 	}
+	settleCancelled(cfg)
 	s := &Store{dsn: dsn, place: place(cfg.ConnConfig)}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, s.fault(ctx, "open", err)
