@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -18,7 +17,7 @@ const (
 
 // list answers a directory's entries, folders with a slash behind.
 func (e *Executor) list(p string) Outcome {
-	names, err := entries(e.ws.Root(), p)
+	names, err := e.entries(p)
 	if err != nil {
 		return failed(pathError(p, err))
 	}
@@ -35,7 +34,8 @@ func (e *Executor) list(p string) Outcome {
 
 // entries are the names in a directory in order, folders with a slash behind,
 // those that are reached through a link included.
-func entries(root *os.Root, p string) ([]string, error) {
+func (e *Executor) entries(p string) ([]string, error) {
+	root := e.ws.Root()
 	d, err := root.Open(filepath.FromSlash(p))
 	if err != nil {
 		return nil, err
@@ -50,8 +50,10 @@ func entries(root *os.Root, p string) ([]string, error) {
 		name := strings.ToValidUTF8(entry.Name(), "\ufffd")
 		isDir := entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 {
-			info, err := root.Stat(filepath.FromSlash(path.Join(p, entry.Name())))
-			isDir = err == nil && info.IsDir()
+			if target, err := resolve(root, e.ws.Dir(), path.Join(p, entry.Name())); err == nil {
+				info, err := root.Stat(filepath.FromSlash(target))
+				isDir = err == nil && info.IsDir()
+			}
 		}
 		if isDir {
 			name += "/"
@@ -75,7 +77,7 @@ func (e *Executor) nearNames(ctx context.Context, p string) string {
 	dir := path.Dir(p)
 	want := path.Base(p)
 	for {
-		names, err := entries(e.ws.Root(), dir)
+		names, err := e.entries(dir)
 		if err == nil {
 			for _, n := range names {
 				if alike(strings.TrimSuffix(n, "/"), want) {
