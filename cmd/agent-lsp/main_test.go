@@ -9,6 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	lsptest.MaybeBaseline()
 	proc.Main() // the binary of the tests is also the supervisor of its commands
 	testscript.Main(m, map[string]func(){"agent-lsp": main})
 }
