@@ -68,7 +68,7 @@ func (e *Executor) browse(ctx context.Context, op *abi.Browse) Outcome {
 // come by there. No proxy is used, since a proxy would dial unchecked.
 func (e *Executor) client() *http.Client {
 	dialer := &net.Dialer{Timeout: e.cfg.Browse.Timeout, Control: func(_, address string, _ syscall.RawConn) error {
-		return e.mayDial(address)
+		return e.dial(address)
 	}}
 	return &http.Client{
 		Transport: &http.Transport{

@@ -68,6 +68,8 @@ type Executor struct {
 	cfg  Config
 	ws   Workspace
 	seen memory
+	// dial says whether an address may be dialled; it is mayDial.
+	dial func(address string) error
 
 	mu      sync.Mutex // guards granted
 	granted map[string]bool
@@ -88,7 +90,9 @@ func New(cfg Config) (*Executor, error) {
 	def(&cfg.Browse.Output, DefaultOutput)
 	def(&cfg.Browse.Timeout, DefaultBrowseTimeout)
 	def(&cfg.MaxRead, DefaultMaxRead)
-	return &Executor{cfg: cfg, ws: cfg.Workspace, granted: map[string]bool{}}, nil
+	e := &Executor{cfg: cfg, ws: cfg.Workspace, granted: map[string]bool{}}
+	e.dial = e.mayDial
+	return e, nil
 }
 
 func def[T comparable](v *T, d T) {

@@ -158,7 +158,7 @@ func forbiddenShort(sub, a string) string {
 	case "format-patch":
 		bad, valued = "oO", "vUMCBSGn"
 	case "rebase":
-		bad, valued = "x", "sXCmr"
+		bad, valued = "xi", "sXCmr"
 	case "push":
 		bad, valued = "", "o"
 	case "blame", "annotate":

@@ -1,0 +1,149 @@
+package tools
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/core/abi"
+)
+
+// newServer serves pages on loopback: a text that starts with "->" redirects,
+// three digits are a status.
+func newServer(t *testing.T, pages map[string]string) string {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page, ok := pages[r.URL.Path]
+		if !ok {
+			page = pages["/"]
+		}
+		var status int
+		if to, ok := strings.CutPrefix(page, "->"); ok {
+			http.Redirect(w, r, to, http.StatusFound)
+		} else if n, _ := fmt.Sscanf(page, "%3d", &status); n == 1 && len(page) == 3 {
+			w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+			w.WriteHeader(status)
+		} else {
+			body, _ := io.ReadAll(r.Body)
+			w.Header().Set("Content-Type", http.DetectContentType([]byte(page)))
+			if strings.HasPrefix(page, "{") {
+				w.Header().Set("Content-Type", "application/json")
+			}
+			fmt.Fprintf(w, "%s%s", page, body)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+func browseOp(url string, body ...string) Op {
+	op := &abi.Browse{URL: url}
+	if len(body) > 0 {
+		op.Body = &body[0]
+	}
+	return Op{Browse: op}
+}
+
+func private(c *Config) { c.Browse.AllowPrivate = true }
+
+func TestBrowseMakesPagesReadable(t *testing.T) {
+	w := newWorld(t, nil, private, func(c *Config) { c.Browse.Output, c.Browse.MaxBytes = 500, 5000 })
+	long := "<p>" + strings.Repeat("word ", 3000)
+	srv := newServer(t, map[string]string{
+		"/html": "<html><head><title>x</title><script>bad()</script></head><body><h1>Title</h1><p>A <a href=\"/b\">link</a>.</p></body></html>",
+		"/json": `{"a": 1}`, "/text": "plain", "/png": "\x89PNG\x0D\x0A\x1A\x0A....", "/gone": "410", "/hop": "->/text", "/loop": "->/loop", "/long": "<html>" + long,
+	})
+	for path, tt := range map[string]struct {
+		state State
+		text  string
+	}{
+		"/html": {Completed, srv + "/html 200\n# Title\n\nA [link](/b)."}, "/json": {Completed, srv + "/json 200\n{\"a\": 1}"}, "/text": {Completed, srv + "/text 200\nplain"},
+		"/png": {Completed, srv + "/png 200\n[image/png, 12 bytes: not shown]"}, "/gone": {Failed, srv + "/gone 410\n"}, "/hop": {Completed, srv + "/text 200\nplain"},
+		"/loop": {Failed, srv + "/loop was not fetched: more than 5 redirects"},
+	} {
+		if got := w.run(browseOp(srv + path)); got.State != tt.state || got.Text != tt.text {
+			t.Errorf("%s gave %s %q, want %s %q", path, got.State, got.Text, tt.state, tt.text)
+		}
+	}
+	want(t, w.run(browseOp(srv+"/text", `{"q":1}`)), Completed, `plain{"q":1}`)
+	want(t, w.run(browseOp(srv+"/long")), Completed, "[only the first 5000 bytes were read]", "characters elided")
+}
+
+func TestBrowseReachesNothingInside(t *testing.T) {
+	var hits atomic.Int64
+	inner := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
+	defer inner.Close()
+	_, port, _ := net.SplitHostPort(inner.Listener.Addr().String())
+	w := newWorld(t, nil)
+	for _, u := range []string{
+		inner.URL, "http://localhost:" + port, "http://127.1:" + port, "http://2130706433:" + port, "http://0x7f000001:" + port, "http://0:" + port, "http://0.0.0.0:" + port,
+		"http://[::1]:" + port, "http://[::ffff:127.0.0.1]:" + port, "http://[::ffff:7f00:1]:" + port, "http://[64:ff9b::7f00:1]:" + port, "http://[::]:" + port,
+		"http://10.0.0.1", "http://169.254.169.254/latest/meta-data", "http://[fe80::1]", "http://[fd00::1]", "http://192.168.0.1", "http://[2002:7f00:1::]",
+	} {
+		got := w.run(browseOp(u))
+		want(t, got, Failed, "was not fetched")
+	}
+	for _, u := range []string{"file:///etc/passwd", "ftp://example.org/", "gopher://x", "http://", "javascript:x", "//x", "", "http://user:pw@example.org/", "http://x\n/", "data:text/plain,x", "unix:///x"} {
+		want(t, w.run(browseOp(u)), Failed, "not fetched")
+		if d := w.Decide(t.Context(), browseOp(u)); d.Verdict != Deny {
+			t.Errorf("%q: %+v", u, d)
+		}
+	}
+	if n := hits.Load(); n > 0 {
+		t.Errorf("the server inside was asked %d times", n)
+	}
+}
+
+func TestEveryHopIsChecked(t *testing.T) {
+	var hits atomic.Int64
+	inner := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
+	defer inner.Close()
+	outer := newServer(t, map[string]string{"/": "->" + inner.URL, "/file": "->file:///etc/passwd"})
+	w := newWorld(t, nil)
+	// For this test the outer server's port stands for an address outside.
+	w.dial = func(address string) error {
+		if "http://"+address == outer {
+			return nil
+		}
+		return w.mayDial(address)
+	}
+	want(t, w.run(browseOp(outer)), Failed, "private")
+	want(t, w.run(browseOp(outer+"/file")), Failed, "only http and https")
+	if n := hits.Load(); n > 0 {
+		t.Errorf("the server inside was asked %d times", n)
+	}
+}
+
+func TestBrowseEndsInTime(t *testing.T) {
+	block := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-block:
+		case <-r.Context().Done():
+		}
+	}))
+	defer srv.Close()
+	defer close(block)
+	w := newWorld(t, nil, private, func(c *Config) { c.Browse.Timeout = 100 * time.Millisecond })
+	want(t, w.run(browseOp(srv.URL)), Failed, "was not fetched within 0.1s")
+}
+
+func TestPublicAddresses(t *testing.T) {
+	for a, public := range map[string]bool{
+		"8.8.8.8": true, "1.1.1.1": true, "2606:4700::1111": true, "64:ff9b::808:808": true, "2002:808:808::": true, "::ffff:8.8.8.8": true,
+		"127.0.0.1": false, "10.1.2.3": false, "172.31.0.1": false, "172.32.0.1": true, "100.64.0.1": false, "169.254.1.1": false, "0.0.0.0": false, "224.0.0.1": false,
+		"255.255.255.255": false, "::1": false, "::": false, "fe80::1%eth0": false, "fc00::1": false, "ff02::1": false, "64:ff9b::a00:1": false, "2002:a00:1::": false,
+		"::ffff:10.0.0.1": false, "::7f00:1": false, "2001:db8::1": false, "2001::1": false, "64:ff9b:1::1": false,
+	} {
+		if got := isPublic(netip.MustParseAddr(a)); got != public {
+			t.Errorf("%s is public: %t, want %t", a, got, public)
+		}
+	}
+}
