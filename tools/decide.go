@@ -175,11 +175,14 @@ var runners = []string{
 	"ssh", "docker", "podman", "kubectl", "rm", "mv", "cp", "dd", "find", "awk", "sed", "make", "watch", "script", "setsid", "stdbuf",
 }
 
+// runs are subcommands whose arguments are programs or code, in the same way.
+var runs = []string{"run", "exec", "x", "dlx", "eval", "script", "tool", "install", "generate"}
+
 // execKey names what allowing a command for the session covers: the program with
 // its subcommand where it has one, else the whole command line.
 func execKey(argv []string) string {
 	if len(argv) > 1 && subcommand.MatchString(argv[1]) && !slices.Contains(runners, programName(argv[0])) &&
-		!(argv[1] == "exec" || argv[1] == "x" || argv[1] == "dlx") {
+		!slices.Contains(runs, argv[1]) {
 		return commandLine(argv[:2])
 	}
 	return commandLine(argv)

@@ -17,7 +17,6 @@ import (
 
 func TestExecTellsHowItEnded(t *testing.T) {
 	w := newWorld(t, map[string]string{"d/x": "", "script": "echo no\n"}, func(c *Config) {
-		c.Exec.Timeout = 300 * time.Millisecond
 		c.Exec.Env = append(os.Environ(), "MY_API_KEY=hidden", "PLAIN=shown", "NAMED=hidden")
 		c.Exec.Secrets = []string{"NAMED"}
 	})
@@ -45,6 +44,10 @@ func TestExecTellsHowItEnded(t *testing.T) {
 		{"controls", execOp("printf", `\033[31mred\033[0m\n\377\n1\r2\n`), Completed, "exit code 0\nred\n\ufffd\n2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			w.cfg.Exec.Timeout = time.Minute
+			if tt.name == "time" {
+				w.cfg.Exec.Timeout = 300 * time.Millisecond
+			}
 			got := w.run(tt.op)
 			same := got.Text == tt.text
 			if strings.HasSuffix(tt.text, "found") {

@@ -128,3 +128,10 @@ func TestReadWritePatchExec(t *testing.T) {
 	want(t, out, Failed, "exit code 3\nout\n[stderr]\nerr\n[changed files: a.go]")
 	want(t, w.run(execOp("no-such-program")), Failed, "no-such-program was not found; the PATH is ")
 }
+
+func link(t *testing.T, w *world, name, target string) {
+	t.Helper()
+	if err := os.Symlink(target, filepath.Join(w.dir, name)); err != nil {
+		t.Fatal(err)
+	}
+}

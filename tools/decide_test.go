@@ -1,0 +1,165 @@
+package tools
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func rule(f Family, match ...string) Rule { return Rule{f, match} }
+
+func TestPolicyDecides(t *testing.T) {
+	edit, lock := patchOp("a.txt", "@@ -1 +1 @@\n-a\n+b\n"), writeOp("go.sum", "x\n")
+	for _, tt := range []struct {
+		name   string
+		policy Policy
+		op     Op
+		want   Verdict
+	}{
+		{"read", Policy{}, readOp("a.txt"), Allow},
+		{"read, read-only", Policy{Mode: ModeReadOnly}, readOp("a.txt"), Allow},
+		{"read, denied", Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyRead, "*.txt")}}, readOp("a.txt"), Deny},
+		{"read through a link, denied", Policy{Deny: []Rule{rule(FamilyRead, "d")}}, readOp("link/x"), Deny},
+		{"edit", Policy{}, edit, Ask},
+		{"edit, edits", Policy{Mode: ModeEdits}, edit, Allow},
+		{"edit, all", Policy{Mode: ModeAll}, edit, Allow},
+		{"edit, read-only", Policy{Mode: ModeReadOnly}, edit, Deny},
+		{"edit, allowed", Policy{Allow: []Rule{rule(FamilyPatch, "a.txt")}}, edit, Allow},
+		{"edit, another allowed", Policy{Allow: []Rule{rule(FamilyPatch, "b.txt")}}, edit, Ask},
+		{"patch where writing is denied", Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyWrite, "A.TXT")}}, edit, Deny},
+		{"deny wins", Policy{Mode: ModeAll, Allow: []Rule{rule(FamilyPatch)}, Deny: []Rule{rule(FamilyPatch)}}, edit, Deny},
+		{"allowed although read-only", Policy{Mode: ModeReadOnly, Allow: []Rule{rule(FamilyPatch)}}, edit, Deny},
+		{"edit that fails anyway", Policy{}, patchOp("a.txt", "@@ -1 +1 @@\n-x\n+b\n"), Allow},
+		{"write of an unread file", Policy{}, writeOp("b.txt", "x"), Allow},
+		{"write of the same text", Policy{}, writeOp("a.txt", "a\n"), Allow},
+		{"new file", Policy{}, writeOp("new.txt", "a\n"), Ask},
+		{"outside", Policy{Mode: ModeAll}, writeOp("../x", "a\n"), Allow}, // it tells the model why it fails
+		{"lock file, edits", Policy{Mode: ModeEdits}, lock, Ask},
+		{"lock file, all", Policy{Mode: ModeAll}, lock, Ask},
+		{"lock file, allowed", Policy{Mode: ModeEdits, Allow: []Rule{rule(FamilyWrite, "go.sum")}}, lock, Allow},
+		{"editor's tasks", Policy{Mode: ModeAll}, writeOp(".vscode/tasks.json", "{}"), Ask},
+		{"through a link to them", Policy{Mode: ModeAll}, writeOp("tasks/tasks.json", "{}"), Ask},
+		{"shell's environment", Policy{Mode: ModeAll}, writeOp("sub/.envrc", "x"), Ask},
+		{"workflow", Policy{Mode: ModeAll}, writeOp(".github/workflows/ci.yml", "x"), Ask},
+		{"issue template", Policy{Mode: ModeAll}, writeOp(".github/ISSUE_TEMPLATE.md", "x"), Allow},
+		{"harmless dotfile", Policy{Mode: ModeEdits}, writeOp(".gitignore", "x"), Allow},
+		{"other case", Policy{Mode: ModeEdits}, writeOp("Cargo.Lock", "x"), Ask},
+		{"exec", Policy{}, execOp("go", "test"), Ask},
+		{"exec, edits", Policy{Mode: ModeEdits}, execOp("go", "test"), Ask},
+		{"exec, all", Policy{Mode: ModeAll}, execOp("go", "test"), Allow},
+		{"exec, read-only", Policy{Mode: ModeReadOnly}, execOp("ls"), Deny},
+		{"exec, untrusted", Policy{Mode: ModeAll, Untrusted: true}, execOp("ls"), Deny},
+		{"exec, allowed prefix", Policy{Allow: []Rule{rule(FamilyExec, "go", "test")}}, execOp("go", "test", "./..."), Allow},
+		{"exec, shorter than the prefix", Policy{Allow: []Rule{rule(FamilyExec, "go", "test")}}, execOp("go"), Ask},
+		{"exec, no prefix by letters", Policy{Allow: []Rule{rule(FamilyExec, "go", "test")}}, execOp("go", "testx"), Ask},
+		{"exec, another program of the name", Policy{Allow: []Rule{rule(FamilyExec, "go", "test")}}, execOp("./go", "test"), Ask},
+		{"exec, denied", Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyExec, "rm")}}, execOp("rm", "-rf", "."), Deny},
+		{"exec, denied by its path", Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyExec, "rm")}}, execOp("/bin/rm", "-rf", "."), Deny},
+		{"git as a program, denied", Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyGit, "push")}}, execOp("git", "push"), Deny},
+		{"git reads", Policy{Mode: ModeReadOnly}, gitOp("status"), Allow},
+		{"git changes", Policy{}, gitOp("commit", "-m", "x"), Ask},
+		{"git changes, edits", Policy{Mode: ModeEdits}, gitOp("commit", "-m", "x"), Ask},
+		{"git changes, read-only", Policy{Mode: ModeReadOnly}, gitOp("add", "."), Deny},
+		{"git changes, allowed", Policy{Allow: []Rule{rule(FamilyGit, "add")}}, gitOp("-C", "d", "add", "."), Allow},
+		{"git reads, denied", Policy{Deny: []Rule{rule(FamilyGit, "log")}}, gitOp("log"), Deny},
+		{"git with a bad option", Policy{Mode: ModeAll}, gitOp("log", "--output=x"), Deny},
+		{"browse", Policy{Mode: ModeEdits}, browseOp("https://example.org/x"), Ask},
+		{"browse, allowed host", Policy{Allow: []Rule{rule(FamilyBrowse, "example.org")}}, browseOp("https://www.Example.org/x"), Allow},
+		{"browse, host that ends alike", Policy{Allow: []Rule{rule(FamilyBrowse, "example.org")}}, browseOp("https://badexample.org/x"), Ask},
+		{"browse, denied host", Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyBrowse, "example.org")}}, browseOp("https://example.org./x"), Deny},
+		{"post, read-only", Policy{Mode: ModeReadOnly}, browseOp("https://example.org/", "x"), Deny},
+		{"nothing", Policy{Mode: ModeAll}, Op{}, Deny},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			posix(t)
+			w := newWorld(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "d/x": "x\n", ".vscode/x": ""}, func(c *Config) { c.Policy = tt.policy })
+			link(t, w, "link", "d")
+			link(t, w, "tasks", ".vscode")
+			got := w.Decide(t.Context(), tt.op)
+			if got.Verdict != tt.want {
+				t.Errorf("verdict %d, want %d: %+v", got.Verdict, tt.want, got)
+			}
+			if (got.Verdict == Deny) != (got.Reason != "") {
+				t.Errorf("the reason does not fit the verdict: %+v", got)
+			}
+			if got.Title == "" {
+				t.Error("there is no title")
+			}
+		})
+	}
+}
+
+func TestAPersonSeesWhatWouldHappen(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "a\nb\n", "go.sum": "x\n"})
+	d := "sub dir"
+	exec := execOp("sh", "-c", "rm -rf *; echo 'x'")
+	exec.Exec.Cwd = &d
+	for _, tt := range []struct {
+		op   Op
+		want Decision
+	}{
+		{patchOp("a.txt", "@@ -1 +1 @@\n-a\n+A\n"), Decision{Ask, "Change a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n", "", "edits", true}},
+		{writeOp("n.txt", "x\n"), Decision{Ask, "Create n.txt", "--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+x\n", "", "edits", true}},
+		{patchOp("go.sum", "@@ -1 +1 @@\n-x\n+y\n"), Decision{Ask, "Change go.sum: it is a lock file", "--- a/go.sum\n+++ b/go.sum\n@@ -1 +1 @@\n-x\n+y\n", "", "edit go.sum", true}},
+		{exec, Decision{Ask, `Run sh -c "rm -rf *; echo 'x'"`, "sh -c \"rm -rf *; echo 'x'\"\nin sub dir", "", `exec sh -c "rm -rf *; echo 'x'"`, true}},
+		{execOp("go", "test", "./..."), Decision{Ask, "Run go test ./...", "go test ./...\nin .", "", "exec go test", true}},
+		{execOp("go", "run", "evil.go"), Decision{Ask, "Run go run evil.go", "go run evil.go\nin .", "", "exec go run evil.go", true}},
+		{gitOp("push", "origin"), Decision{Ask, "Run git push origin", "git push origin\nin .", "", "git push", true}},
+		{gitOp("log"), Decision{Allow, "Run git log", "git log\nin .", "", "git log", false}},
+		{browseOp("https://example.org/x", "body"), Decision{Ask, "Post to https://example.org/x", "POST https://example.org/x\n\nbody", "", "browse post example.org", true}},
+	} {
+		if d := cmp.Diff(tt.want, w.Decide(t.Context(), tt.op)); d != "" {
+			t.Errorf("decision (-want +got):\n%s", d)
+		}
+	}
+}
+
+func TestAGrantCoversItsKeyAlone(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "a\n", "go.sum": "a\n"}, func(c *Config) { c.Policy.Deny = []Rule{rule(FamilyExec, "go", "test", "./bad")} })
+	w.Grant("exec go test")
+	w.Grant("edits")
+	for _, tt := range []struct {
+		op   Op
+		want Verdict
+	}{
+		{execOp("go", "test", "./x"), Allow}, {execOp("go", "test", "./bad"), Deny}, {execOp("go", "vet"), Ask}, {execOp("go"), Ask},
+		{patchOp("a.txt", "@@ -1 +1 @@\n-a\n+b\n"), Allow}, {patchOp("go.sum", "@@ -1 +1 @@\n-a\n+b\n"), Ask},
+	} {
+		if got := w.Decide(t.Context(), tt.op); got.Verdict != tt.want {
+			t.Errorf("verdict %d, want %d: %+v", got.Verdict, tt.want, got)
+		}
+	}
+}
+
+func TestWritingWhatGitIgnoresAsks(t *testing.T) {
+	needs(t, "git")
+	w := newWorld(t, map[string]string{".gitignore": "out/\nlocal.txt\n", "local.txt": "a\n", "a.txt": "a\n"}, func(c *Config) { c.Policy.Mode = ModeEdits })
+	initRepo(t, w)
+	for p, want := range map[string]Verdict{"local.txt": Ask, "a.txt": Allow} {
+		if got := w.Decide(t.Context(), patchOp(p, "@@ -1 +1 @@\n-a\n+b\n")); got.Verdict != want {
+			t.Errorf("%s: verdict %d, want %d: %+v", p, got.Verdict, want, got)
+		}
+	}
+	if got := w.Decide(t.Context(), writeOp("out/x", "x")); got.Verdict != Ask || !strings.Contains(got.Title, "version control ignores it") {
+		t.Errorf("a new ignored file: %+v", got)
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	d, err := NewDisk(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for name, cfg := range map[string]Config{
+		"no workspace": {}, "unknown mode": {Workspace: d, Policy: Policy{Mode: "yolo"}}, "unknown family": {Workspace: d, Policy: Policy{Deny: []Rule{{Family: "shell"}}}},
+	} {
+		if _, err := New(cfg); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	if _, err := NewDisk(d.Dir() + "/missing"); err == nil {
+		t.Error("a missing directory is opened")
+	}
+}
