@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -160,7 +161,7 @@ func hostSpinning(t *testing.T) *Session {
 // hostInside waits until a call of the session is inside.
 func hostInside(s *Session) {
 	for !s.busy.Load() {
-		time.Sleep(0) // yields
+		runtime.Gosched()
 	}
 }
 
@@ -182,6 +183,23 @@ func TestHostAContextStopsACallWhereItStands(t *testing.T) {
 	_, err = s.Step(ctx, Event{Timer: true})
 	hostIs(t, err, ErrHandle, context.Canceled)
 	hostGone(t, s)
+}
+
+func TestHostAContextStopsASessionBeingMade(t *testing.T) {
+	spin := func(export string) hostExport { return hostExport{export, 3, false, true, hostSpin} }
+	c, err := open(t.Context(), hostFakeCore(hostSaves, spin("dev_new"), spin("dev_restore")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = c.New(ctx, Config{})
+	hostIs(t, err, ErrHandle, context.DeadlineExceeded)
+	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = c.Restore(ctx, []byte("state"))
+	hostIs(t, err, ErrHandle, context.DeadlineExceeded)
 }
 
 func TestHostASecondCallBesideOneInFlightIsBusy(t *testing.T) {

@@ -1,6 +1,7 @@
 package abi_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -221,6 +222,10 @@ func TestADecoderReadsAGrowingConversationAsAFreshOneWould(t *testing.T) {
 		}
 		if i == 15 {
 			messages = messages[:3]
+		}
+		if i%4 == 3 { // of the same length, but not the same
+			messages = slices.Clone(messages)
+			messages[0] = abi.Message{User: new(strings.Repeat(string(rune('a'+i)), len(*messages[0].User)))}
 		}
 		encoded, err := abi.AppendActions(nil, []abi.Action{{ID: 1, Op: abi.Op{Save: true}}, {ID: 2, Op: abi.Op{Model: &abi.Ask{Messages: messages}}}})
 		if err != nil {
