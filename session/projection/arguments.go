@@ -11,11 +11,14 @@ import (
 // lostLimit bounds how much of unreadable arguments a result repeats, in code points.
 const lostLimit = 400
 
+// reader looks through arguments, with one buffer for all of them.
+type reader struct{ buf []byte }
+
 // object answers a call's arguments as the text of a JSON object. What a model
 // wrote stays as it is, byte for byte, when it is one. Doubled members (the last
 // one counts) and text that is not Unicode are mended; anything else is lost and
 // becomes {}, for a provider refuses the whole conversation otherwise.
-func object(raw string) (text string, lost bool) {
+func (r *reader) object(raw string) (text string, lost bool) {
 	trimmed := strings.TrimSpace(raw)
 	if trimmed == "" || trimmed == "null" {
 		return "{}", false
@@ -23,7 +26,8 @@ func object(raw string) (text string, lost bool) {
 	if trimmed[0] != '{' {
 		return "{}", true
 	}
-	if jsontext.Value(raw).IsValid() {
+	r.buf = append(r.buf[:0], raw...)
+	if jsontext.Value(r.buf).IsValid() {
 		return raw, false
 	}
 	dec := jsontext.NewDecoder(strings.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))

@@ -35,7 +35,7 @@ func TestArgumentsAreAlwaysAnObject(t *testing.T) {
 		{`{"a":1,"a":2,}`, `{}`, true},
 		{strings.Repeat(`{"a":`, 20000) + `1` + strings.Repeat(`}`, 20000), `{}`, true},
 	} {
-		got, lost := object(c.raw)
+		got, lost := new(reader).object(c.raw)
 		if got != c.want || lost != c.lost {
 			t.Errorf("object(%.60q) = %.60q, %t, want %q, %t", c.raw, got, lost, c.want, c.lost)
 		}
@@ -63,7 +63,7 @@ func FuzzArgumentsAreAlwaysAnObject(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		got, _ := object(raw)
+		got, _ := new(reader).object(raw)
 		var m map[string]any
 		if err := json.Unmarshal([]byte(got), &m); err != nil {
 			t.Fatalf("object(%q) = %q: %v", raw, got, err)

@@ -43,6 +43,7 @@ func encode(rows, old []row, wire []jsontext.Value) []jsontext.Value {
 type encoder struct {
 	calls []wireCall
 	lost  []bool
+	read  reader
 }
 
 func (e *encoder) append(b []byte, r *row) []byte {
@@ -135,7 +136,7 @@ func (e *encoder) assistant(b []byte, r *row) []byte {
 			b = append(b, `,"type":"function","function":{"name":`...)
 			b = quote(b, c.name)
 			b = append(b, `,"arguments":`...)
-			arguments, lost := object(c.arguments)
+			arguments, lost := e.read.object(c.arguments)
 			e.lost = append(e.lost, lost)
 			b = quote(b, arguments)
 			b = append(b, `}}`...)
@@ -169,7 +170,7 @@ func (e *encoder) lostArguments(r *row) bool {
 	if r.ordinal < len(e.calls) && e.calls[r.ordinal].id == r.id {
 		return e.lost[r.ordinal]
 	}
-	_, lost := object(r.arguments)
+	_, lost := e.read.object(r.arguments)
 	return lost
 }
 
