@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
@@ -36,6 +37,7 @@ func TestScripts(t *testing.T) {
 type toy struct {
 	protocol.UnimplementedServer
 	client *wire.Client
+	turns  atomic.Int32
 	mu     sync.Mutex
 	docs   map[string]*text.Doc
 	at     map[string]int32
@@ -136,11 +138,12 @@ func (s *toy) command(ctx context.Context, name string, argument jsontext.Value)
 		}
 		return nil, notify("textDocument/publishDiagnostics", `{"uri":%q,"diagnostics":%s}`, a.URI, found)
 	case "toy.turn":
-		if _, err := wire.Call[jsontext.Value](ctx, s.client, "window/workDoneProgress/create", jsontext.Value(`{"token":"t"}`)); err != nil {
+		token := fmt.Sprintf("t%d", s.turns.Add(1))
+		if _, err := wire.Call[jsontext.Value](ctx, s.client, "window/workDoneProgress/create", jsontext.Value(fmt.Sprintf(`{"token":%q}`, token))); err != nil {
 			return nil, err
 		}
 		for _, v := range []string{`{"kind":"begin","title":"toy"}`, `{"kind":"report","message":"on it"}`, `{"kind":"end"}`} {
-			if err := notify("$/progress", `{"token":"t","value":%s}`, v); err != nil {
+			if err := notify("$/progress", `{"token":%q,"value":%s}`, token, v); err != nil {
 				return nil, err
 			}
 		}

@@ -69,6 +69,16 @@ func (e *Editor) Len() int {
 	return len(e.traffic)
 }
 
+// Forget drops the traffic and the answers so far, for a test that goes on for
+// long. What is waited for afterwards must come afterwards.
+func (e *Editor) Forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.traffic = nil
+	clear(e.answers)
+	clear(e.responses)
+}
+
 // Traffic is every message so far, in both directions.
 func (e *Editor) Traffic() []Message {
 	e.mu.Lock()

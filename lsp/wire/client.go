@@ -27,8 +27,8 @@ func newClient(root context.Context, conn jsonrpc2.Conn, timeout time.Duration) 
 // Context ends with the connection. Work that outlives a request runs under it.
 func (c *Client) Context() context.Context { return c.root }
 
-// Notify sends a notification. It may block for as long as the client does not
-// read, at most Config.WriteTimeout. Nil params send none.
+// Notify sends a notification; nil params send none. It queues and does not wait
+// for the client, unless the client has left 32 MiB unread.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	return c.conn.notify(ctx, method, params)
 }

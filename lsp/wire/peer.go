@@ -25,8 +25,8 @@ type Peer struct {
 // handler is there for is answered with -32601. A nil log discards. Close it.
 func Dial(in io.ReadCloser, out io.WriteCloser, requests map[string]Handler, notifications map[string]Notified, log *slog.Logger) *Peer {
 	c := Config{Log: log}.withDefaults()
-	p := &Peer{stream: newStream(in, out, c.MaxFrame, c.WriteTimeout, c.Log)}
-	p.stream.onEnd = func(error) { p.stream.shut() }
+	p := &Peer{}
+	p.stream = newStream(in, out, c.MaxFrame, c.WriteTimeout, c.Log, func(error) { go p.stream.shut(0) })
 	conn := jsonrpc2.NewConn(p.stream, jsonrpc2.WithCodec(codec{}))
 	p.conn = limited{Conn: conn}
 	inline := context.WithValue(context.Background(), inlineKey{}, true)
@@ -68,9 +68,9 @@ func (p *Peer) Notify(ctx context.Context, method string, params any) error {
 // Done is closed when the connection has ended and its handlers have returned.
 func (p *Peer) Done() <-chan struct{} { return p.conn.Done() }
 
-// Close hangs up, and waits a moment for the handlers.
+// Close sends what is queued, hangs up, and waits a moment for the handlers.
 func (p *Peer) Close() error {
-	p.stream.shut()
+	p.stream.shut(time.Second)
 	select {
 	case <-p.Done():
 	case <-time.After(time.Second):

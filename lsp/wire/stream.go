@@ -22,11 +22,16 @@ const (
 	keptBuffer  = 1 << 20  // a bigger buffer is given back after its message
 	firstBuffer = 64 << 10 // of a body that did not arrive yet, whatever length it claims
 	maxHeader   = 16 << 10 // bytes of one frame's header
+	maxQueued   = 32 << 20 // bytes that wait for a client which does not read
 	writeChunk  = 1 << 20  // under one deadline
 )
 
 // stream frames messages over a pair of pipes. It has only the library's public
 // methods: with those of its raw frames the library would answer batches.
+//
+// What is written is queued and sent by a goroutine of the stream, so that a
+// client which does not read for a while holds up neither the reader nor the jobs
+// that report to it.
 type stream struct {
 	in       io.ReadCloser
 	out      io.WriteCloser
@@ -39,22 +44,29 @@ type stream struct {
 	onEnd    func(error)
 	closed   chan struct{}
 	shutOnce sync.Once
+	written  chan struct{} // closed when nothing is sent any more
 
 	reader *bufio.Reader
 	body   []byte // the read buffer, which decoded requests borrow
 
-	mu     sync.Mutex // guards what follows, and the order of frames
-	frame  []byte
-	broken error
+	mu      sync.Mutex // guards what follows
+	cond    sync.Cond  // the queue became longer or shorter, or will not any more
+	scratch []byte     // one encoded message
+	queue   []byte     // frames to be sent
+	broken  error      // nothing is accepted any more
+	last    bool       // what is queued is the end
 }
 
-func newStream(in io.ReadCloser, out io.WriteCloser, limit int, patience time.Duration, log *slog.Logger) *stream {
-	return &stream{
-		in: in, out: out, log: log, max: limit, patience: patience,
-		onEnd:  func(error) {},
-		closed: make(chan struct{}),
+// newStream starts the sending goroutine, which ends with shut.
+func newStream(in io.ReadCloser, out io.WriteCloser, limit int, patience time.Duration, log *slog.Logger, onEnd func(error)) *stream {
+	s := &stream{
+		in: in, out: out, log: log, max: limit, patience: patience, onEnd: onEnd,
+		closed: make(chan struct{}), written: make(chan struct{}),
 		reader: bufio.NewReaderSize(in, 32<<10),
 	}
+	s.cond.L = &s.mu
+	go s.sendQueue()
+	return s
 }
 
 // Read answers the next message that can be decoded, and sends errors for those
@@ -195,48 +207,74 @@ func (s *stream) refuse(code jsonrpc2.Code, text string) {
 	_, _ = s.Write(context.Background(), jsonrpc2.NewResponse(jsonrpc2.ID{}, nil, jsonrpc2.NewError(code, text)))
 }
 
-// headerRoom is enough for any header that Write makes.
-const headerRoom = 48
-
-// Write sends one message. After an error nothing is sent any more, for a frame
-// may have gone out in part.
+// Write queues one message. It waits only while the queue is full.
 func (s *stream) Write(_ context.Context, m jsonrpc2.Message) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for len(s.queue) >= maxQueued && s.broken == nil {
+		s.cond.Wait()
+	}
 	if s.broken != nil {
 		return 0, s.broken
 	}
-	if cap(s.frame) > keptBuffer {
-		s.frame = nil
+	s.scratch = jsonrpc2.AppendMessage(s.scratch[:0], m)
+	before := len(s.queue)
+	s.queue = append(s.queue, "Content-Length: "...)
+	s.queue = strconv.AppendInt(s.queue, int64(len(s.scratch)), 10)
+	s.queue = append(s.queue, "\r\n\r\n"...)
+	s.queue = append(s.queue, s.scratch...)
+	if cap(s.scratch) > keptBuffer {
+		s.scratch = nil
 	}
-	var room [headerRoom]byte
-	s.frame = jsonrpc2.AppendMessage(append(s.frame[:0], room[:]...), m)
-	header := append(room[:0], "Content-Length: "...)
-	header = strconv.AppendInt(header, int64(len(s.frame)-headerRoom), 10)
-	header = append(header, "\r\n\r\n"...)
-	frame := s.frame[headerRoom-len(header):]
-	copy(frame, header)
-	if err := s.send(frame); err != nil {
-		s.broken = fmt.Errorf("write to the client: %w", err)
-		s.onEnd(s.broken)
-		return 0, s.broken
+	s.cond.Broadcast()
+	return int64(len(s.queue) - before), nil
+}
+
+// sendQueue sends what is queued until an error or the end. A frame may have gone
+// out in part when it fails, so nothing is accepted after that.
+func (s *stream) sendQueue() {
+	defer close(s.written)
+	var sending []byte
+	for {
+		s.mu.Lock()
+		for len(s.queue) == 0 && !s.last {
+			s.cond.Wait()
+		}
+		if len(s.queue) == 0 {
+			s.mu.Unlock()
+			return
+		}
+		sending, s.queue = s.queue, sending[:0]
+		s.cond.Broadcast()
+		s.mu.Unlock()
+		if err := s.send(sending); err != nil {
+			s.mu.Lock()
+			s.broken = fmt.Errorf("write to the client: %w", err)
+			s.queue = nil
+			s.cond.Broadcast()
+			s.mu.Unlock()
+			s.onEnd(s.broken)
+			return
+		}
+		if cap(sending) > keptBuffer {
+			sending = nil
+		}
 	}
-	return int64(len(frame)), nil
 }
 
 // send writes in pieces, so that a slow reader of a big message is not taken for
 // a dead one. Where there are no deadlines, closing the output ends a write.
-func (s *stream) send(frame []byte) error {
+func (s *stream) send(frames []byte) error {
 	d, _ := s.out.(interface{ SetWriteDeadline(time.Time) error })
-	for len(frame) > 0 {
+	for len(frames) > 0 {
 		if d != nil {
 			_ = d.SetWriteDeadline(time.Now().Add(s.patience))
 		}
-		n, err := s.out.Write(frame[:min(len(frame), writeChunk)])
+		n, err := s.out.Write(frames[:min(len(frames), writeChunk)])
 		if err != nil {
 			return err
 		}
-		frame = frame[n:]
+		frames = frames[n:]
 	}
 	return nil
 }
@@ -248,9 +286,24 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// shut closes both ends and lets a waiting Read go.
-func (s *stream) shut() {
+// shut sends what is queued, for at most limit, closes both ends and lets a
+// waiting Read go.
+func (s *stream) shut(limit time.Duration) {
 	s.shutOnce.Do(func() {
+		s.mu.Lock()
+		s.last = true
+		if s.broken == nil {
+			s.broken = io.ErrClosedPipe
+		}
+		s.cond.Broadcast()
+		s.mu.Unlock()
+		t := time.NewTimer(limit)
+		defer t.Stop()
+		select {
+		case <-s.written:
+		case <-t.C:
+			s.log.Warn("the client did not read the last messages")
+		}
 		close(s.closed)
 		_ = s.in.Close()
 		_ = s.out.Close()

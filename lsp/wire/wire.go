@@ -84,7 +84,7 @@ type Config struct {
 	CallTimeout  time.Duration // of a call to the client under a context without a deadline, 10 s
 	WriteTimeout time.Duration // without any progress in writing, 60 s: then the connection is lost
 	Drain        time.Duration // for running requests after the end of input, 200 ms
-	Grace        time.Duration // for running requests after they were cancelled at the end, 300 ms
+	Grace        time.Duration // for running requests after they were cancelled, and for the last messages, 300 ms
 }
 
 func (c Config) withDefaults() Config {
@@ -149,8 +149,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, config Con
 		next:   protocol.ServerHandler(config.Server, nil),
 	}
 	s.idle.L = &s.mu
-	stream := newStream(in, out, config.MaxFrame, config.WriteTimeout, config.Log)
-	stream.onEnd = s.end
+	stream := newStream(in, out, config.MaxFrame, config.WriteTimeout, config.Log, s.end)
 	s.conn = jsonrpc2.NewConn(stream, jsonrpc2.WithCodec(codec{}))
 	s.client = newClient(root, s.conn, config.CallTimeout)
 	if config.Connect != nil {
@@ -174,7 +173,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, config Con
 	s.stopped.Store(true)
 	cancel(errEnded)
 	s.waitIdle(config.Grace)
-	stream.shut()
+	stream.shut(config.Grace)
 	select {
 	case <-s.conn.Done():
 	case <-time.After(100 * time.Millisecond): // a handler that does not return, or an input that Close does not interrupt
