@@ -28,15 +28,13 @@ func Open(ctx context.Context, dsn string) (Store, error) {
 	switch {
 	case dsn == "":
 		return nil, errors.New("open store: the DSN is empty; " + forms)
-	case dsn == ":memory:":
-		return nil, fmt.Errorf("open store: no backend for %q; %s", dsn, forms)
 	case dsn == "memory:":
 		return memory.New(), nil
 	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
 		s, err = postgres.Open(ctx, dsn)
 	case scheme == "sqlite" && rest != "":
 		s, err = sqlite.Open(ctx, rest)
-	case otherScheme.MatchString(dsn), scheme == "sqlite", scheme == "memory":
+	case otherScheme.MatchString(dsn):
 		return nil, fmt.Errorf("open store: no backend for %q; %s", withoutCredentials(dsn), forms)
 	default:
 		s, err = sqlite.Open(ctx, dsn)
@@ -48,7 +46,8 @@ func Open(ctx context.Context, dsn string) (Store, error) {
 }
 
 var (
-	otherScheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]+://`)
+	// otherScheme matches what was not meant as a path. A drive letter is one.
+	otherScheme = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]+://|:memory:|memory:|file:|sqlite3?:)`)
 	credentials = regexp.MustCompile(`//[^/]*@`)
 )
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"time"
@@ -75,6 +76,15 @@ func payloads() []store.Payload {
 		[]byte("\u2028\u2029"), []byte("\xff\xfe\xc3("), []byte("\x1b[31m</x>"), []byte(`{"i":4,"p":"abc`),
 		[]byte("'; DROP TABLE events; --"), []byte(`\x00 \\ \n`), every, big,
 	} {
+		ps = append(ps, store.Payload{ContentType: "application/octet-stream", Data: data})
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	parts := []string{"\n", "\r\n", "\x00", "\u2028", "\xff", "\xed\xa0\x80", "{", "\"", "\\", "'", "é", "🙂", "\x1b", "plain "}
+	for range 200 {
+		var data []byte
+		for range 1 + random.IntN(40) {
+			data = append(data, parts[random.IntN(len(parts))]...)
+		}
 		ps = append(ps, store.Payload{ContentType: "application/octet-stream", Data: data})
 	}
 	return append(ps, store.Payload{ContentType: "", Data: []byte{}}, store.Payload{ContentType: "text/plain; charset=é", Data: []byte("x")})
@@ -293,7 +303,21 @@ func cancelled(s *scope) {
 			s.Fatalf("a cancelled context is the error of call %d, got %v", i, err)
 		}
 	}
-	s.indices(s.read(id), 0)
+	s.append(id, 1, "event")
+	ctx, stop := context.WithCancel(s.ctx)
+	defer stop()
+	err = nil
+	for e, failure := range s.store.Transcript(ctx, id, nil) {
+		if failure == nil && (err != nil || e.Index != 0) {
+			s.Fatalf("a transcript ends with its context's error, and went on to event %d", e.Index)
+		}
+		err = failure
+		stop()
+	}
+	if !errors.Is(err, context.Canceled) {
+		s.Fatalf("a transcript whose context ends between two events ends with its error, got %v", err)
+	}
+	s.indices(s.read(id), 0, 1)
 	s.equal(len(s.listed(ID(171), ID(172))), 1, "a cancelled call writes nothing")
 	_, err = s.store.Acquire(s.ctx, id, "owner", time.Hour)
 	s.must(err, "a cancelled Acquire takes nothing")
