@@ -15,6 +15,7 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/session/store/contract"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -50,11 +51,11 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	settleCancelled(cfg)
 	s := &Store{dsn: dsn, place: place(cfg.ConnConfig)}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
-		return nil, s.fault(ctx, "open", err)
+		return nil, contract.Fault(ctx, s.place, "open", err)
 	}
 	if err := s.prepare(ctx); err != nil {
 		s.pool.Close()
-		return nil, s.fault(ctx, "open", err)
+		return nil, contract.Fault(ctx, s.place, "open", err)
 	}
 	return s, nil
 }
@@ -88,8 +89,21 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// fault makes the error of a call. After one that tells of a lost server the other
+// connections are given up too, so that each call after its return does not have to
+// find out for itself.
 func (s *Store) fault(ctx context.Context, op string, err error) error {
-	return contract.Fault(ctx, s.place, op, err)
+	err = contract.Fault(ctx, s.place, op, err)
+	if failure, ok := errors.AsType[*contract.BackendError](err); ok && lost(failure) {
+		s.pool.Reset()
+	}
+	return err
+}
+
+// lost tells a failure of the connection from one that the server reported in order.
+func lost(err error) bool {
+	reported, ok := errors.AsType[*pgconn.PgError](err)
+	return !ok || strings.HasPrefix(reported.Code, "57P") || strings.HasPrefix(reported.Code, "08") // it is going down
 }
 
 // inTx runs f in one transaction.

@@ -229,6 +229,15 @@ func TestServerThatWentAwayIsUsedAgain(t *testing.T) {
 	if err := s.Put(t.Context(), contract.Session{ID: id}); err != nil {
 		t.Fatal(err)
 	}
+	var busy sync.WaitGroup // fills the pool with connections
+	for range 4 {
+		busy.Go(func() {
+			if _, err := s.Head(t.Context(), id); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	busy.Wait()
 	if err := cluster.Kill(); err != nil {
 		t.Fatal(err)
 	}
