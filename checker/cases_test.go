@@ -40,6 +40,15 @@ func TestCargoMemberPathsStartAtTheCargoWorkspace(t *testing.T) {
 	})
 }
 
+func TestCargoMembersThatNothingDependsOnAreChecked(t *testing.T) {
+	dir := project(t,
+		"Cargo.toml", cargoManifest("top")+"[workspace]\nmembers = [\"other\"]\n", "src/lib.rs", "",
+		"other/Cargo.toml", cargoManifest("other"), "other/src/lib.rs", "pub fn f() { missing() }\n",
+	)
+	got := edit(t, start(t, checker.Config{Env: realEnv(t, "cargo")}), dir, "other/src/lib.rs")
+	check(t, dir, got, want{outcome: checker.Found, at: []string{"other/src/lib.rs:1:14 error"}})
+}
+
 func TestGoPathsAreThoseOfTheRootWhereverTheEditWas(t *testing.T) {
 	dir := project(t, "go.mod", goMod, "inner/a.go", "package inner\n\nfunc F() { return 1 }\n", "main.go", "package main\n\nfunc main() {}\n")
 	c := start(t, checker.Config{})
@@ -109,6 +118,7 @@ func TestNothingCheckedIsNeverClean(t *testing.T) {
 		{"no time", checker.Config{Timeout: -1}, want{outcome: checker.Failed, says: []string{"did not finish within 0s", "go build"}, silent: []string{"Diagnostics from"}}},
 		{"not executable", checker.Config{Commands: map[string]checker.Command{checker.Go: {Argv: []string{"./a.go"}}}}, want{outcome: checker.Failed, says: []string{"could not be started"}}},
 		{"switched off", checker.Config{Commands: map[string]checker.Command{checker.Go: {Off: true}}}, want{outcome: checker.Skipped, says: []string{"switched off"}}},
+		{"one finding twice", sh("echo a.go:1:1: bad; echo a.go:1:1: bad; exit 1"), want{outcome: checker.Found, at: []string{"a.go:1:1 error"}, silent: []string{"bad\na.go"}}},
 		{"both streams", sh("echo a.go:1:1: out; echo deprecated >&2; exit 1"), want{outcome: checker.Found, at: []string{"a.go:1:1 error"}, says: []string{"deprecated", "a.go:1:1: out"}}},
 	}
 	for _, c := range cases {

@@ -105,7 +105,7 @@ func outsideModules(root string, edited []string) []string {
 				break
 			}
 		}
-		if home == "" || !slices.Contains(uses, home) {
+		if !slices.Contains(uses, home) {
 			outside = append(outside, path)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // located is the usual form file:line[:column]: message. The file is the shortest
 // text that a line number follows, so that colons of the message stay in it; a
 // drive letter is not taken for a file.
-var located = regexp.MustCompile(`^((?:file://|[A-Za-z]:[\\/])?[^\s].*?):(\d+)(?::(\d+))?(?::[ \t]*(.*))?$`)
+var located = regexp.MustCompile(`^(\S.*?):(\d+)(?::(\d+))?(?::[ \t]*(.*))?$`)
 
 // splitLocation takes a line that begins with a place apart. The column is 0 when
 // the line has none.

@@ -171,6 +171,8 @@ func TestColumn(t *testing.T) {
 		{"é𝒳x", 5, Bytes, UTF16, 1}, // inside 𝒳
 		{"é𝒳x", 3, UTF16, UTF16, 1}, // inside its pair
 		{"\uFEFFab", 2, UTF16, UTF16, 1},
+		{"\uFEFFab", 2, UTF16, Bytes, 1},
+		{"\uFEFFab", 3, Bytes, UTF16, 2},
 		{"\xffab", 2, Bytes, UTF16, 1},
 		{"", 5, Bytes, UTF16, 0},
 	}

@@ -56,10 +56,14 @@ func TestANewerCheckOfTheRootTakesTheRunningOnesPlace(t *testing.T) {
 	}
 }
 
-func TestManyChecksOfARootLeaveOneAnswer(t *testing.T) {
+func TestManyChecksOfARootRunOneByOneAndLeaveOneAnswer(t *testing.T) {
 	needShell(t)
 	dir := project(t, "go.mod", goMod, "a.go", "package m\n")
-	c := start(t, checker.Config{Commands: map[string]checker.Command{checker.Go: {Argv: []string{"/bin/sh", "-c", "echo a.go:1:1: bad"}}}})
+	lock := filepath.Join(t.TempDir(), "lock")
+	// Whoever cannot make the directory is not alone.
+	script := "trap 'rmdir " + lock + "; exit 1' TERM; mkdir " + lock + " || { echo a.go:9:9: not alone; exit 1; }; " +
+		"echo a.go:1:1: bad; sleep 0.02; rmdir " + lock
+	c := start(t, checker.Config{Commands: map[string]checker.Command{checker.Go: {Argv: []string{"/bin/sh", "-c", script}}}})
 	results := make([]checker.Result, 16)
 	var group sync.WaitGroup
 	for i := range results {
@@ -71,6 +75,9 @@ func TestManyChecksOfARootLeaveOneAnswer(t *testing.T) {
 		switch {
 		case r.Outcome == checker.Found:
 			found++
+			if r.Findings[0].Range.Start.Line == 9 {
+				t.Error("two checks ran at once")
+			}
 		case !r.Superseded:
 			t.Errorf("%+v", r)
 		}
