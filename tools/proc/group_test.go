@@ -5,6 +5,7 @@ package proc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -262,5 +263,66 @@ func BenchmarkTrue(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func TestASupervisorIsUsedAgainAndReplacedWhenItIsGone(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("finds the supervisor by its child")
+	}
+	parent := func() string { return strings.TrimSpace(sh(t, "echo $PPID").Stdout.String()) }
+	first := parent()
+	if second := parent(); second != first {
+		t.Errorf("the first supervisor is %s, the second %s", first, second)
+	}
+	var pid int
+	if _, err := fmt.Sscan(first, &pid); err != nil {
+		t.Fatal(err)
+	}
+	idle.Lock()
+	for _, l := range idle.list {
+		if l.cmd.Process.Pid == pid {
+			if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+				t.Error(err)
+			}
+			_ = l.cmd.Wait()
+		}
+	}
+	idle.Unlock()
+	if next := parent(); next == first {
+		t.Error("a dead supervisor ran a program")
+	}
+}
+
+func TestAProgramDiesWithItsSupervisor(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs the parent's death signal")
+	}
+	l := newLifeline(t)
+	r, err := Run(t.Context(), Spec{Argv: []string{"sh", "-c", `exec 9>` + l.path + `; printf x >&9; kill -9 $PPID; exec sleep 300`}, Dir: t.TempDir()})
+	// The supervisor may be gone before it could say that the program runs.
+	if err == nil && (r.Code != -1 || r.Signal != "SIGKILL") {
+		t.Errorf("the result is %+v", r)
+	}
+	l.ended(l.started(1))
+	if r := sh(t, "echo fine"); r.Stdout.String() != "fine\n" {
+		t.Errorf("the next program: %+v", r)
+	}
+}
+
+func TestAStartErrorLeavesTheSupervisorFit(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/garbage", []byte("\x7fELF garbage"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if r, err := Run(t.Context(), Spec{Argv: []string{"./garbage"}, Dir: dir}); err == nil {
+			t.Fatalf("garbage ran: %+v", r)
+		} else if !errors.Is(err, unix.ENOEXEC) {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	if r := sh(t, "echo fine"); r.Stdout.String() != "fine\n" {
+		t.Errorf("the next program: %+v", r)
 	}
 }

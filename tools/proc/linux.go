@@ -82,4 +82,5 @@ func adoptOrphans() error {
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 }
 
-func replaceFD(from, to int) error { return unix.Dup3(from, to, 0) }
+// noSignal keeps a write to a closed socket from raising a signal.
+const noSignal = unix.MSG_NOSIGNAL

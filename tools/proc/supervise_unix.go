@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"runtime"
 	"syscall"
 	"time"
@@ -20,16 +19,16 @@ import (
 // supervisorName is the whole command line of a supervisor.
 const supervisorName = "agent-lsp-supervisor"
 
-// The file descriptors of a supervisor besides the program's two streams: it is
-// told what to do on one, whose end means that the server is gone, and reports on
-// the other.
-const (
-	controlFD = 3
-	reportFD  = 4
-)
+// socketFD is the supervisor's end of the socket over which it is told what to
+// run and reports; the end of the stream means that the server is gone.
+const socketFD = 3
 
-// The orders that follow the job on the control pipe.
-const orderTerminate = 't'
+// order is what a server tells its supervisor. With a job come two descriptors,
+// of the program's standard output and error.
+type order struct {
+	Job  *job   `json:"job,omitempty"`
+	Kill string `json:"kill,omitempty"` // "TERM" or "KILL"
+}
 
 // job is what a supervisor is to run.
 type job struct {
@@ -40,190 +39,171 @@ type job struct {
 	Sandbox *Sandbox `json:"sandbox"`
 }
 
-// report is what a supervisor tells: first that the program runs or why it does
-// not, then how it ended.
+// report is what a supervisor tells of a job: that it runs or why it does not,
+// how its program ended, and that nothing of it is left.
 type report struct {
 	Errno  int    `json:"errno,omitzero"`
 	Err    string `json:"err,omitempty"`
 	Ended  bool   `json:"ended,omitzero"`
 	Code   int    `json:"code,omitzero"`
 	Signal string `json:"signal,omitempty"`
+	Gone   bool   `json:"gone,omitzero"`
+}
+
+// frame is a message as it goes over the socket: its length and its JSON.
+func frame(v any) ([]byte, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...), nil
+}
+
+// readFrame reads a message into v.
+func readFrame(r io.Reader, v any) error {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return err
+	}
+	body := make([]byte, binary.BigEndian.Uint32(head[:]))
+	if _, err := io.ReadFull(r, body); err != nil {
+		return err
+	}
+	return json.Unmarshal(body, v)
 }
 
 func isSupervisor() bool { return len(os.Args) == 1 && os.Args[0] == supervisorName }
 
-// supervised is a program that runs below a supervisor.
-type supervised struct {
-	cmd     *exec.Cmd
-	control *os.File
-	exited  chan struct{}
-	how     exit // valid once exited is closed
-	gone    chan struct{}
+// supervisor is the state of a supervisor's process.
+type supervisor struct {
+	in     *ordersReader
+	orders chan order // closed when the server is gone
+	fds    chan []int // of the job that was just ordered
+	// confined says that this process is confined, once for all: the jobs that one
+	// supervisor gets have the same sandbox.
+	confined bool
 }
 
-func start(path string, spec Spec, stdout, stderr *os.File) (child, error) {
-	if armed.Load() {
-		return startSupervised(path, spec, stdout, stderr)
-	}
-	if spec.Sandbox != nil {
-		return nil, errors.New("it is to run confined, which this program is not set up for")
-	}
-	return startDirect(path, spec, stdout, stderr)
-}
-
-func startSupervised(path string, spec Spec, stdout, stderr *os.File) (child, error) {
-	self, err := selfPath()
-	if err != nil {
-		return nil, err
-	}
-	controlR, controlW, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = controlR.Close() }()
-	reportR, reportW, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, controlW.Close())
-	}
-	defer func() { _ = reportW.Close() }()
-	s := &supervised{
-		cmd: &exec.Cmd{
-			Path: self, Args: []string{supervisorName}, Dir: "/",
-			// One thread of Go code is enough, and it collects no garbage in its life.
-			Env:    []string{"GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=none"},
-			Stdout: stdout, Stderr: stderr,
-			ExtraFiles:  []*os.File{controlR, reportW},
-			SysProcAttr: &syscall.SysProcAttr{Setsid: true},
-		},
-		control: controlW, exited: make(chan struct{}), gone: make(chan struct{}),
-	}
-	if err := s.cmd.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("start supervisor: %w", err), controlW.Close(), reportR.Close())
-	}
-	// The copies here must go now: the report pipe has to end with the supervisor.
-	_ = reportW.Close()
-	_ = controlR.Close()
-	first := make(chan error, 1)
-	go s.follow(reportR, first)
-	err = writeJob(controlW, job{path, spec.Argv, spec.Dir, spec.Env, spec.Sandbox})
-	if err == nil {
-		err = <-first
-	}
-	if err != nil {
-		_, derr := s.destroy()
-		return nil, errors.Join(err, derr)
-	}
-	return s, nil
-}
-
-func writeJob(w io.Writer, j job) error {
-	body, err := json.Marshal(j)
-	if err != nil {
-		return fmt.Errorf("describe the program: %w", err)
-	}
-	_, err = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
-	return err
-}
-
-// follow reads the supervisor's reports until it is gone.
-func (s *supervised) follow(reports *os.File, first chan<- error) {
-	defer close(s.gone)
-	defer func() { _ = reports.Close() }()
-	one := func() (report, error) {
-		var head [4]byte
-		if _, err := io.ReadFull(reports, head[:]); err != nil {
-			return report{}, fmt.Errorf("the supervisor ended without a report: %w", err)
-		}
-		body := make([]byte, binary.BigEndian.Uint32(head[:]))
-		if _, err := io.ReadFull(reports, body); err != nil {
-			return report{}, fmt.Errorf("the supervisor ended within a report: %w", err)
-		}
-		var r report
-		err := json.Unmarshal(body, &r)
-		return r, err
-	}
-	r, err := one()
-	switch {
-	case err != nil:
-	case r.Errno != 0:
-		err = syscall.Errno(r.Errno)
-	case r.Err != "":
-		err = errors.New(r.Err)
-	}
-	first <- err
-	s.how = exit{code: -1, signal: "SIGKILL"}
-	if err == nil {
-		if r, err := one(); err == nil {
-			s.how = exit{code: r.Code, signal: r.Signal}
-		}
-	}
-	close(s.exited)
-	_ = s.cmd.Wait() // it tells nothing that the reports do not
-}
-
-func (s *supervised) done() <-chan struct{} { return s.exited }
-
-func (s *supervised) terminate() { _, _ = s.control.Write([]byte{orderTerminate}) }
-
-func (s *supervised) destroy() (exit, error) {
-	_ = s.control.Close()
-	t := time.NewTimer(undead)
-	defer t.Stop()
-	select {
-	case <-s.gone:
-		return s.how, nil
-	case <-t.C:
-		// The supervisor still waits for what does not die; it goes when that does.
-		return exit{code: -1}, fmt.Errorf("a process that it started does not end although it was killed")
-	}
-}
-
-// supervise is the life of a supervisor. It never returns.
+// supervise is the life of a supervisor: it runs one job after the other until
+// the server is gone. It never returns.
 func supervise() {
-	// The program dies with the thread that starts it, so that thread must last.
+	// A program dies with the thread that starts it, so that thread must last.
 	runtime.LockOSThread()
-	unix.CloseOnExec(controlFD)
-	unix.CloseOnExec(reportFD)
-	control, reports := os.NewFile(controlFD, "control"), os.NewFile(reportFD, "report")
-	pid, err := launch(control)
+	unix.CloseOnExec(socketFD)
+	if err := adoptOrphans(); err != nil {
+		syscall.Exit(1)
+	}
+	s := &supervisor{in: &ordersReader{}, orders: make(chan order), fds: make(chan []int, 1)}
+	go s.listen()
+	for o := range s.orders {
+		if o.Job == nil {
+			continue // an order for a job that has ended meanwhile
+		}
+		s.run(*o.Job, <-s.fds)
+	}
+	syscall.Exit(0) // at once: nothing here needs what os.Exit waits for
+}
+
+func (s *supervisor) listen() {
+	defer close(s.orders)
+	for {
+		var o order
+		if readFrame(s.in, &o) != nil {
+			return
+		}
+		if o.Job != nil {
+			s.fds <- s.in.take()
+		}
+		s.orders <- o
+	}
+}
+
+// ordersReader reads the socket and keeps the descriptors that come along.
+type ordersReader struct{ fds []int }
+
+func (r *ordersReader) Read(p []byte) (int, error) {
+	oob := make([]byte, unix.CmsgSpace(2*4))
+	for {
+		n, oobn, _, _, err := unix.Recvmsg(socketFD, p, oob, 0)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return 0, err
+		case n == 0 && len(p) > 0:
+			return 0, io.EOF
+		}
+		messages, err := unix.ParseSocketControlMessage(oob[:oobn])
+		if err != nil {
+			return 0, err
+		}
+		for _, m := range messages {
+			fds, err := unix.ParseUnixRights(&m)
+			if err != nil {
+				return 0, err
+			}
+			for _, fd := range fds {
+				unix.CloseOnExec(fd)
+			}
+			r.fds = append(r.fds, fds...)
+		}
+		return n, nil
+	}
+}
+
+func (r *ordersReader) take() []int {
+	fds := r.fds
+	r.fds = nil
+	return fds
+}
+
+// run sees a job to the end of all that it started.
+func (s *supervisor) run(j job, fds []int) {
+	pid, err := s.launch(j, fds)
+	for _, fd := range fds {
+		// The streams end when the program and what it started have closed them;
+		// the supervisor must not hold them open.
+		_ = unix.Close(fd)
+	}
 	if err != nil {
 		r := report{Err: err.Error()}
 		if errno, ok := errors.AsType[syscall.Errno](err); ok {
 			r = report{Errno: int(errno)}
 		}
-		tell(reports, r)
-		syscall.Exit(1)
+		tell(r)
+		return
 	}
-	tell(reports, report{})
-	orders := make(chan byte)
-	go func() {
-		defer close(orders)
-		var b [1]byte
-		for {
-			if _, err := control.Read(b[:]); err != nil {
-				return
-			}
-			orders <- b[0]
-		}
-	}()
+	tell(report{})
 	ended, gone := make(chan unix.WaitStatus, 1), make(chan struct{})
 	go reap(pid, ended, gone)
 	running := true
+	orders := s.orders
 	var tick <-chan time.Time
+	finish := func(ws unix.WaitStatus) {
+		running = false
+		e := exitOf(ws)
+		tell(report{Ended: true, Code: e.code, Signal: e.signal})
+	}
 	for {
 		select {
 		case ws := <-ended:
-			running = false
-			e := exitOf(ws)
-			tell(reports, report{Ended: true, Code: e.code, Signal: e.signal})
+			finish(ws)
 		case <-gone:
-			syscall.Exit(0) // at once: nothing here needs what os.Exit waits for
-		case _, ok := <-orders:
-			if ok {
+			select {
+			case ws := <-ended:
+				finish(ws)
+			default:
+			}
+			tell(report{Gone: true})
+			return
+		case o, ok := <-orders:
+			if ok && o.Kill == "TERM" {
 				signalAll(pid, running, unix.SIGTERM)
 				continue
 			}
-			orders = nil
+			if !ok {
+				orders = nil
+			}
 			signalAll(pid, running, unix.SIGKILL)
 			tick = time.Tick(5 * time.Millisecond)
 		case <-tick:
@@ -233,56 +213,42 @@ func supervise() {
 	}
 }
 
-func tell(w io.Writer, r report) {
-	body, err := json.Marshal(r)
+func tell(r report) {
+	b, err := frame(r)
 	if err != nil {
-		syscall.Exit(2)
+		syscall.Exit(1)
 	}
-	// A server that is gone does not need to be told.
-	_, _ = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
+	for len(b) > 0 {
+		n, err := unix.SendmsgN(socketFD, b, nil, nil, noSignal)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return // the server is gone and does not need to be told
+		}
+		b = b[n:]
+	}
 }
 
-// launch reads the job and starts its program.
-func launch(control io.Reader) (pid int, err error) {
-	var head [4]byte
-	if _, err := io.ReadFull(control, head[:]); err != nil {
-		return 0, err
+// launch starts a job's program.
+func (s *supervisor) launch(j job, fds []int) (pid int, err error) {
+	if len(fds) != 2 {
+		return 0, fmt.Errorf("the program came with %d streams instead of 2", len(fds))
 	}
-	body := make([]byte, binary.BigEndian.Uint32(head[:]))
-	if _, err := io.ReadFull(control, body); err != nil {
-		return 0, err
-	}
-	var j job
-	if err := json.Unmarshal(body, &j); err != nil {
-		return 0, err
-	}
-	if err := adoptOrphans(); err != nil {
-		return 0, err
-	}
-	if j.Sandbox != nil {
+	if j.Sandbox != nil && !s.confined {
 		if err := confine(*j.Sandbox); err != nil {
 			return 0, err
 		}
+		s.confined = true
 	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0, err
 	}
-	pid, err = syscall.ForkExec(j.Path, j.Argv, &syscall.ProcAttr{
-		Dir: j.Dir, Env: j.Env, Files: []uintptr{null.Fd(), 1, 2}, Sys: groupAttr(),
+	defer func() { _ = null.Close() }()
+	return syscall.ForkExec(j.Path, j.Argv, &syscall.ProcAttr{
+		Dir: j.Dir, Env: j.Env, Files: []uintptr{null.Fd(), uintptr(fds[0]), uintptr(fds[1])}, Sys: groupAttr(),
 	})
-	if err != nil {
-		return 0, err
-	}
-	// The streams end when the program and what it started have closed them; the
-	// supervisor must not hold them open.
-	for fd := range 3 {
-		if err := replaceFD(int(null.Fd()), fd); err != nil {
-			_ = unix.Kill(-pid, unix.SIGKILL)
-			return 0, err
-		}
-	}
-	return pid, nil
 }
 
 // reap takes leave of every process that ends, the orphans that came here

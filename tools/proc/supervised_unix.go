@@ -1,0 +1,253 @@
+//go:build unix
+
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// idleMost is how many supervisors are kept for the next programs: starting one
+// costs several times what starting most programs does.
+const idleMost = 2
+
+// idle are the supervisors that have nothing to do. They end with this process.
+var idle struct {
+	sync.Mutex
+	list []*link
+}
+
+// link is a supervisor as the server sees it.
+type link struct {
+	conn    *net.UnixConn
+	cmd     *exec.Cmd
+	sandbox string // what the programs that it runs are confined to
+}
+
+// supervised is a program that runs below a supervisor.
+type supervised struct {
+	link   *link
+	exited chan struct{}
+	how    exit // valid once exited is closed
+	gone   chan struct{}
+	reuse  bool // valid once gone is closed: the supervisor is ready for another
+}
+
+func start(path string, spec Spec, stdout, stderr *os.File) (child, error) {
+	if armed.Load() {
+		return startSupervised(path, spec, stdout, stderr)
+	}
+	if spec.Sandbox != nil {
+		return nil, errors.New("it is to run confined, which this program is not set up for")
+	}
+	return startDirect(path, spec, stdout, stderr)
+}
+
+func startSupervised(path string, spec Spec, stdout, stderr *os.File) (child, error) {
+	b, err := frame(order{Job: &job{path, spec.Argv, spec.Dir, spec.Env, spec.Sandbox}})
+	if err != nil {
+		return nil, fmt.Errorf("describe the program: %w", err)
+	}
+	rights := unix.UnixRights(int(stdout.Fd()), int(stderr.Fd()))
+	for {
+		l, kept, err := acquire(spec.Sandbox)
+		if err != nil {
+			return nil, err
+		}
+		if err := l.send(b, rights); err != nil {
+			l.close()
+			if kept {
+				continue // it was ended while it had nothing to do, and has begun nothing
+			}
+			return nil, fmt.Errorf("tell the supervisor: %w", err)
+		}
+		s := &supervised{link: l, exited: make(chan struct{}), gone: make(chan struct{})}
+		first := make(chan error, 1)
+		go s.follow(first)
+		if err := <-first; err != nil {
+			<-s.gone
+			s.release()
+			return nil, err
+		}
+		return s, nil
+	}
+}
+
+// acquire answers a supervisor for a sandbox, one that was kept if there is any.
+func acquire(sandbox *Sandbox) (l *link, kept bool, err error) {
+	key := "-"
+	if sandbox != nil {
+		key = strings.Join(sandbox.Writable, "\x00")
+	}
+	idle.Lock()
+	for i, kept := range slices.Backward(idle.list) {
+		if kept.sandbox == key {
+			l = kept
+			idle.list = slices.Delete(idle.list, i, i+1)
+			break
+		}
+	}
+	idle.Unlock()
+	if l != nil {
+		return l, true, nil
+	}
+	l, err = newLink()
+	if err != nil {
+		return nil, false, fmt.Errorf("start supervisor: %w", err)
+	}
+	l.sandbox = key
+	return l, false, nil
+}
+
+// newLink starts a supervisor.
+func newLink() (*link, error) {
+	self, err := selfPath()
+	if err != nil {
+		return nil, err
+	}
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = theirs.Close() }()
+	conn, err := net.FileConn(ours)
+	if err = errors.Join(err, ours.Close()); err != nil {
+		return nil, err
+	}
+	l := &link{conn: conn.(*net.UnixConn), cmd: &exec.Cmd{
+		Path: self, Args: []string{supervisorName}, Dir: "/",
+		Env:         []string{"GOMAXPROCS=1", "GOTRACEBACK=none"}, // one thread of Go code is enough
+		ExtraFiles:  []*os.File{theirs},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}}
+	if err := l.cmd.Start(); err != nil {
+		return nil, errors.Join(err, l.conn.Close())
+	}
+	return l, nil
+}
+
+// socketPair makes two ends of a stream that no other child inherits.
+func socketPair() (ours, theirs *os.File, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	for _, fd := range fds {
+		unix.CloseOnExec(fd)
+	}
+	return os.NewFile(uintptr(fds[0]), "supervisor"), os.NewFile(uintptr(fds[1]), "server"), nil
+}
+
+// send writes a frame; the descriptors go with its first byte.
+func (l *link) send(b, rights []byte) error {
+	n, _, err := l.conn.WriteMsgUnix(b, rights, nil)
+	if err == nil && n < len(b) {
+		_, err = l.conn.Write(b[n:])
+	}
+	return err
+}
+
+// close ends the supervisor and what it runs.
+func (l *link) close() {
+	_ = l.conn.Close()
+	go func() { _ = l.cmd.Wait() }() // it ends when what it runs has ended
+}
+
+// follow reads a job's reports until nothing of it is left.
+func (s *supervised) follow(first chan<- error) {
+	defer close(s.gone)
+	var r report
+	err := readFrame(s.link.conn, &r)
+	switch {
+	case err != nil:
+		first <- fmt.Errorf("the supervisor ended without a report: %w", err)
+		return
+	case r.Errno != 0:
+		s.reuse = true
+		first <- syscall.Errno(r.Errno)
+		return
+	case r.Err != "":
+		s.reuse = s.link.sandbox == "-" // confining may have gone half way
+		first <- errors.New(r.Err)
+		return
+	}
+	first <- nil
+	s.how = exit{code: -1, signal: "SIGKILL"} // by a supervisor that was killed itself
+	ended := sync.OnceFunc(func() { close(s.exited) })
+	defer ended()
+	for {
+		var r report
+		if readFrame(s.link.conn, &r) != nil {
+			return
+		}
+		switch {
+		case r.Ended:
+			s.how = exit{code: r.Code, signal: r.Signal}
+			ended()
+		case r.Gone:
+			s.reuse = true
+			return
+		}
+	}
+}
+
+func (s *supervised) done() <-chan struct{} { return s.exited }
+
+func (s *supervised) order(kill string) {
+	if b, err := frame(order{Kill: kill}); err == nil {
+		_ = s.link.send(b, nil) // a supervisor that is gone has ended everything
+	}
+}
+
+func (s *supervised) terminate() { s.order("TERM") }
+
+func (s *supervised) destroy() (exit, error) {
+	select {
+	case <-s.gone:
+		s.release()
+		return s.how, nil
+	default:
+	}
+	s.order("KILL")
+	t := time.NewTimer(undead)
+	defer t.Stop()
+	select {
+	case <-s.gone:
+		s.release()
+		return s.how, nil
+	case <-t.C:
+		s.link.close()
+		return exit{code: -1}, errors.New("a process that it started does not end although it was killed")
+	}
+}
+
+// release keeps the supervisor for the next program, or ends it.
+func (s *supervised) release() {
+	if s.reuse {
+		idle.Lock()
+		defer idle.Unlock()
+		if len(idle.list) < idleMost {
+			idle.list = append(idle.list, s.link)
+			return
+		}
+		if i := slices.IndexFunc(idle.list, func(l *link) bool { return l.sandbox != s.link.sandbox }); i >= 0 {
+			// What was used last is needed next.
+			idle.list[i].close()
+			idle.list[i] = s.link
+			return
+		}
+	}
+	s.link.close()
+}
