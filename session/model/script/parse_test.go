@@ -79,13 +79,13 @@ entries:
 }
 
 func TestIDsComeFromTheScript(t *testing.T) {
-	ids := mustParse(t, "version: 1\n").IDs()
-	got := []string{ids().String(), ids().String()}
-	want := []string{"A", "B"}
+	s := mustParse(t, "version: 1\n")
+	got := []string{s.ID(1).String(), s.ID(2).String()}
+	want := []string{"b18ea4e2-3df2-5b58-b537-9452727244ef", "a82f3595-c55e-5ae8-a12d-e18c452362ce"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if other := mustParse(t, "version: 1\n\n").IDs()().String(); other == got[0] {
+	if mustParse(t, "version: 1\n\n").ID(1) == s.ID(1) {
 		t.Error("another script gives the same ids")
 	}
 }

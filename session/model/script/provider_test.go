@@ -81,6 +81,7 @@ func TestWordsAreLookedForInTheLastMessage(t *testing.T) {
 		"string":  {[]string{`{"content":"two apples"}`}, true},
 		"parts":   {[]string{`{"content":[{"type":"text","text":"ap"},{"type":"text","text":"ples"}]}`}, true},
 		"earlier": {[]string{`{"content":"apples"}`, `{"content":"pears"}`}, false},
+		"behind":  {[]string{`{"role":"user","content":"apples"}`, `{"role":"system","content":"pears"}`}, true},
 		"null":    {[]string{`{"content":null}`}, false},
 		"none":    {nil, false},
 	} {

@@ -83,15 +83,10 @@ type Fail struct {
 	Message string
 }
 
-// IDs answers a source of ids for a session that runs by this script: the same
-// ones in the same order in every process, others for a script of other bytes.
-// The source is for one goroutine.
-func (s *Script) IDs() func() uuid.UUID {
-	n := 0
-	return func() uuid.UUID {
-		n++
-		return uuid.NewSHA1(idSpace, fmt.Appendf(nil, "%s/%d", s.Digest, n))
-	}
+// ID is the nth id of a session that runs by this script: the same one in every
+// process, another for each n and for a script of other bytes.
+func (s *Script) ID(n int) uuid.UUID {
+	return uuid.NewSHA1(idSpace, fmt.Appendf(nil, "%s/%d", s.Digest, n))
 }
 
 // idSpace sets the ids apart from those that others derive by the same method.
