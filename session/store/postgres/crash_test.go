@@ -15,11 +15,11 @@ func TestAppendersInTwoProcesses(t *testing.T) {
 // TestKilledWhileAppending kills the appending process, and the server before it.
 // AGENT_LSP_SLOW=1 does so 200 times instead of a few.
 func TestKilledWhileAppending(t *testing.T) {
-	kills := 3
+	kills, settings := 3, []string{"fsync=off"} // a killed server loses no page that it wrote
 	if storetest.Slow() {
-		kills = 200
+		kills, settings = 200, nil
 	}
-	cluster := postgrestest.New(t)
+	cluster := postgrestest.New(t, settings...)
 	storetest.Kills(t, cluster.Database(t), kills, func() error {
 		if err := cluster.Kill(); err != nil {
 			return err
