@@ -28,7 +28,7 @@ type Limits struct {
 	// a text may still land after a refusal. 400 ms by default.
 	Settle time.Duration
 	// Save is how long a client that saves its edits, and a person whose editor
-	// does not, get before the server looks who writes the file. 300 ms by default.
+	// does not, get before the server looks who writes the file. 200 ms by default.
 	Save time.Duration
 	// Poll is the time between two looks at a file. 20 ms by default.
 	Poll time.Duration
@@ -45,7 +45,7 @@ func (l Limits) withDefaults() Limits {
 		value time.Duration
 	}{
 		{&l.Answer, 20 * time.Second}, {&l.Landing, 5 * time.Second}, {&l.Settle, 400 * time.Millisecond},
-		{&l.Save, 300 * time.Millisecond}, {&l.Poll, 20 * time.Millisecond}, {&l.Approval, time.Hour}, {&l.Call, 30 * time.Second},
+		{&l.Save, 200 * time.Millisecond}, {&l.Poll, 20 * time.Millisecond}, {&l.Approval, time.Hour}, {&l.Call, 30 * time.Second},
 	} {
 		if *x.at == 0 {
 			*x.at = x.value
@@ -58,6 +58,9 @@ func (l Limits) withDefaults() Limits {
 // nobody else; a file that is not open is written here, unless it is new and the
 // client creates files.
 func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, error) {
+	if w.server.ctx.Err() != nil {
+		return tools.Applied{}, fmt.Errorf("edit of %s: the editor is gone: %w", e.Path, w.server.hold(ctx))
+	}
 	unlock, err := w.server.edits.lock(ctx, realPath(w.abs(e.Path)))
 	if err != nil {
 		return tools.Applied{}, err
@@ -65,6 +68,10 @@ func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 	defer unlock()
 	x := w.document(e.Path)
 	switch {
+	case x != nil && x.lost:
+		return tools.Applied{}, fmt.Errorf("edit of %s: the editor sent a change of it that cannot be read: close it and open it again", e.Path)
+	case e.Delete:
+		return tools.Applied{}, w.applyDelete(ctx, e, x)
 	case x != nil:
 		return w.applyOpen(ctx, e, x)
 	case e.Open:
@@ -77,9 +84,6 @@ func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 
 // applyOpen edits a document that the client has open.
 func (w *workspace) applyOpen(ctx context.Context, e tools.Edit, x *document) (tools.Applied, error) {
-	if x.lost {
-		return tools.Applied{}, fmt.Errorf("edit of %s: the editor sent a change of it that cannot be read: close it and open it again", e.Path)
-	}
 	if e.Create || x.doc.String() != e.Before {
 		return tools.Applied{}, fmt.Errorf("%s changed in the editor: %w", e.Path, tools.ErrStale)
 	}
@@ -203,6 +207,9 @@ func (w *workspace) land(ctx context.Context, e tools.Edit, params *protocol.App
 		case <-ctx.Done():
 			wait.Stop()
 			return fmt.Errorf("edit of %s: %w while waiting for the editor; %s", e.Path, ctx.Err(), w.look(e))
+		case <-w.server.ctx.Done():
+			wait.Stop()
+			return fmt.Errorf("edit of %s: the editor is gone: %w", e.Path, w.server.hold(ctx))
 		}
 		wait.Stop()
 	}
@@ -218,6 +225,10 @@ type progress struct {
 func (w *workspace) progress(e tools.Edit, watch *landing) progress {
 	var p progress
 	p.landed, p.seen = w.server.docs.seen(watch)
+	if e.Delete {
+		p.landed = w.removed(e)
+		return p
+	}
 	if x := w.document(e.Path); x != nil {
 		now := x.doc.String()
 		p.landed = p.landed || now == e.After
@@ -273,6 +284,9 @@ func (w *workspace) look(e tools.Edit) string {
 	} else {
 		disk, err := w.root.ReadFile(filepath.FromSlash(e.Path))
 		if errors.Is(err, fs.ErrNotExist) {
+			if e.Delete {
+				return "the file is gone"
+			}
 			return "there is no such file"
 		}
 		if err != nil {
@@ -281,7 +295,9 @@ func (w *workspace) look(e tools.Edit) string {
 		now = string(disk)
 	}
 	switch {
-	case now == e.After:
+	case now == e.Before && e.Delete:
+		return where + " is still there"
+	case now == e.After && !e.Delete:
 		return where + " holds the new text"
 	case e.Create && now == "":
 		return where + " was created without its text"

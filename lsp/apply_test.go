@@ -353,6 +353,57 @@ func TestAByteOrderMarkThatTheEditorHidesStays(t *testing.T) {
 	}
 }
 
+func TestDeletions(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		options lsptest.Options
+		edits   int
+		err     string
+	}{
+		{"by the client", lsptest.Options{}, 2, ""},
+		{"no resource operations", lsptest.Options{NoCreate: true}, 0, ""},
+		{"no edits at all", lsptest.Options{NoApplyEdit: true}, 0, ""},
+		{"refused", lsptest.Options{Edits: lsptest.EditRefuse}, 2, "the editor refused it (the editor refuses edits); the file is still there"},
+		{"true and nothing done", lsptest.Options{Edits: lsptest.EditSkip}, 2, "said that it was applied, but the file is still there"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t, tt.options, map[string]string{"open.txt": before, "closed.txt": before, "changed.txt": "other\n", "typed.txt": before})
+			r.Open(r.path("open.txt"))
+			typed := r.Open(r.path("typed.txt"))
+			r.Replace(typed, "two", "typed")
+			r.Barrier()
+			for _, name := range []string{"open.txt", "closed.txt"} {
+				_, err := r.workspace().Apply(t.Context(), tools.Edit{Path: name, Delete: true, Before: before, Open: name == "open.txt"})
+				if want := strings.Replace(tt.err, "the file", map[string]string{"open.txt": "its document (version 1)", "closed.txt": "the file"}[name], 1); (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %v, want %q", name, err, want)
+				}
+				if _, err := os.Stat(r.path(name)); (err == nil) != (tt.err != "") {
+					t.Errorf("%s: %v", name, err)
+				}
+				if _, open := r.workspace().Buffer(name); open && tt.err == "" {
+					t.Errorf("%s is still open", name)
+				}
+			}
+			for _, name := range []string{"changed.txt", "typed.txt", "missing.txt"} {
+				if _, err := r.workspace().Apply(t.Context(), tools.Edit{Path: name, Delete: true, Before: before}); !errors.Is(err, tools.ErrStale) {
+					t.Errorf("%s: %v, want it to be stale", name, err)
+				}
+			}
+			r.Barrier()
+			n := 0
+			for _, m := range r.Traffic() {
+				if m.Method == "workspace/applyEdit" {
+					n++
+				}
+			}
+			if n != tt.edits {
+				t.Errorf("%d edits were sent, want %d", n, tt.edits)
+			}
+		})
+	}
+}
+
 func TestACancelledEditEndsAndSaysWhatIsThere(t *testing.T) {
 	r := start(t, lsptest.Options{Edits: lsptest.EditHold}, map[string]string{"a.txt": before})
 	r.Open(r.path("a.txt"))

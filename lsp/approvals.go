@@ -45,6 +45,9 @@ func (s *Server) Approve(ctx context.Context, q session.Question) session.Answer
 	switch {
 	case err == nil:
 		return a
+	case s.ctx.Err() != nil:
+		_ = s.hold(ctx)
+		return session.Answer{Decision: session.Deny, Reason: "the editor is gone"}
 	case ctx.Err() != nil:
 		return session.Answer{Decision: session.Deny, Reason: "the turn was cancelled"}
 	case errors.Is(err, context.DeadlineExceeded):

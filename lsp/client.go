@@ -19,6 +19,7 @@ type client struct {
 	applyEdit       bool // takes workspace/applyEdit
 	documentChanges bool // with versions and resource operations
 	create          bool // among them the creation of files
+	remove          bool // and their deletion
 	editMetadata    bool
 	savesEdits      bool // saves what an edit touched before it answers
 
@@ -66,6 +67,7 @@ func readClient(params map[string]jsontext.Value) client {
 	// takes the latter, though not all who do say so.
 	c.documentChanges = caps.flag("workspace", "workspaceEdit", "documentChanges") || len(operations) > 0
 	c.create = c.applyEdit && slices.Contains(operations, string(protocol.ResourceOperationKindCreate))
+	c.remove = c.applyEdit && slices.Contains(operations, string(protocol.ResourceOperationKindDelete))
 	var offered []protocol.PositionEncodingKind
 	for _, k := range caps.texts("general", "positionEncodings") {
 		offered = append(offered, protocol.PositionEncodingKind(k))

@@ -70,6 +70,9 @@ func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.D
 		case <-watch.wake:
 		case <-wait.C:
 		case <-ctx.Done():
+		case <-w.server.ctx.Done():
+			wait.Stop()
+			return false
 		}
 		wait.Stop()
 	}

@@ -132,7 +132,9 @@ func TestProgressFollowsATurnAndCancelsIt(t *testing.T) {
 	r.Wait("the beginning", 0, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), `"begin"`) })
 	r.tell(aTurn[1], aTurn[3])
 	token := `"agent/` + firstID.String() + `/1"`
-	r.Wait("the call", 0, func(m lsptest.Message) bool { return m.Method == "$/progress" && strings.Contains(string(m.Params), "Read a.go") })
+	r.Wait("the call", 0, func(m lsptest.Message) bool {
+		return m.Method == "$/progress" && strings.Contains(string(m.Params), "Read a.go")
+	})
 	r.Notify("window/workDoneProgress/cancel", `{"token":`+token+`}`)
 	<-cancelled
 	if got := strings.Join(r.engine.asked(), ";"); got != "cancel "+firstID.String()+" 1" {
@@ -343,4 +345,3 @@ func TestCommandsEditWhileTheyAreHandled(t *testing.T) {
 		}
 	}
 }
-

@@ -99,14 +99,10 @@ func (s *Server) defaultRoot() (*folder, error) {
 }
 
 func (f *folders) describe() string {
-	var dirs []string
-	for _, x := range f.all() {
-		dirs = append(dirs, x.dir)
+	if dirs := f.dirs(); len(dirs) > 0 {
+		return strings.Join(dirs, ", ")
 	}
-	if len(dirs) == 0 {
-		return "none"
-	}
-	return strings.Join(dirs, ", ")
+	return "none"
 }
 
 // own answers nil if a session may be used from here: it belongs to one of the

@@ -43,6 +43,15 @@ func (f *folders) all() []*folder {
 	return slices.Clone(f.list)
 }
 
+// dirs are the folders' absolute paths.
+func (f *folders) dirs() []string {
+	dirs := []string{}
+	for _, x := range f.all() {
+		dirs = append(dirs, x.dir)
+	}
+	return dirs
+}
+
 // add appends a folder unless it is there under some spelling.
 func (f *folders) add(x *folder) {
 	f.mu.Lock()

@@ -33,11 +33,7 @@ func (s *Server) initialize(_ context.Context, params jsontext.Value) (any, erro
 		}
 		s.folders.add(f)
 	}
-	init := Initialization{Options: options, Client: s.client.title()}
-	for _, f := range s.folders.all() {
-		init.Folders = append(init.Folders, f.dir)
-	}
-	s.start(init)
+	s.start(Initialization{Options: options, Client: s.client.title(), Folders: s.folders.dirs()})
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
 		ServerInfo:   protocol.ServerInfo{Name: "agent-lsp", Version: protocol.NewOptional(s.config.Version)},
@@ -167,6 +163,16 @@ func (s *Server) didChangeWorkspaceFolders(_ context.Context, params jsontext.Va
 			continue
 		}
 		s.folders.add(f)
+	}
+	if s.config.Folders != nil {
+		s.spawn("tell folders", func() {
+			if _, err := s.agent(s.ctx); err != nil {
+				return // nobody is there to tell
+			}
+			s.configuring.Lock()
+			defer s.configuring.Unlock()
+			s.config.Folders(s.folders.dirs())
+		})
 	}
 	return nil
 }

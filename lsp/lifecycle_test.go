@@ -1,6 +1,8 @@
 package lsp
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -149,22 +151,36 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-func TestServeEndsItsGoroutinesWithOpenQuestions(t *testing.T) {
-	r := start(t, lsptest.Options{Edits: lsptest.EditNever, Creates: lsptest.ProgressNever}, map[string]string{"a.txt": "x\n"})
+// TestTheEndOfTheEditorIsNoAnswer has an edit and a question open when the editor
+// hangs up: both wait for the engine's end instead of being taken for refused.
+func TestTheEndOfTheEditorIsNoAnswer(t *testing.T) {
+	r := start(t, lsptest.Options{Edits: lsptest.EditNever, Creates: lsptest.ProgressNever, Questions: []lsptest.QuestionAnswer{lsptest.NoAnswer}},
+		map[string]string{"a.txt": "x\n"})
 	r.Open(r.path("a.txt"))
 	r.Barrier()
-	done := make(chan error, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 2)
 	e := r.edit("a.txt", "y\n")
 	go func() {
-		_, err := r.workspace().Apply(t.Context(), e)
+		_, err := r.workspace().Apply(ctx, e)
 		done <- err
 	}()
+	go func() { done <- errText2(r.server.Approve(ctx, session.Question{Title: "x"}).Decision) }()
 	r.WaitMethod("workspace/applyEdit", 0)
+	r.WaitMethod("window/showMessageRequest", 0)
 	r.HangUp()
 	r.End()
 	r.code <- <-r.code
-	if err := <-done; err == nil {
-		t.Error("an edit that nobody answered is done")
+	select {
+	case err := <-done:
+		t.Errorf("%v, before the engine ended", err)
+	default:
+	}
+	stop()
+	for range 2 {
+		if err := <-done; !errors.Is(err, context.Canceled) && err.Error() != string(session.Deny) {
+			t.Error(err)
+		}
 	}
 }
 

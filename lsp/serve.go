@@ -26,8 +26,7 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 		ClientPID:     s.config.Process,
 		CallTimeout:   s.config.Limits.Call,
 	})
-	s.stop()
-	s.jobs.Wait()
+	s.end()
 	for _, f := range s.folders.all() {
 		f.close()
 	}

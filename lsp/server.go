@@ -27,7 +27,8 @@ type Config struct {
 	// Engine makes the engine that the commands run on. It is called once, after
 	// Initialize, on its own goroutine: requests that need the engine wait for it,
 	// the answer to initialize does not. Its error is what those requests answer.
-	// Whoever made the engine closes it, after Serve returned.
+	// Whoever made the engine ends it as soon as Serve has returned: calls that
+	// wait for the client, in Approve and Workspace.Apply, wait for that end then.
 	Engine func(session.Editor) (Engine, error)
 	// Initialize gets what the client said of itself, before Engine is called. It
 	// may be nil. What it answers as warnings is logged to the client.
@@ -36,6 +37,8 @@ type Config struct {
 	// section agentLsp, whenever they are read or change. It may be nil. Calls do
 	// not overlap.
 	Configure func(settings jsontext.Value) (warnings []string)
+	// Folders gets the workspace folders after they changed. It may be nil.
+	Folders func(folders []string)
 	// Section is the name of the client's settings; "agentLsp" when empty.
 	Section string
 	// Version is the program's.
@@ -76,7 +79,9 @@ type Server struct {
 	peer   peer         // set by Serve before the first message
 	ctx    context.Context
 	stop   context.CancelFunc
-	jobs   sync.WaitGroup // goroutines of the server
+
+	spawning sync.Mutex     // no job begins while stop is called
+	jobs     sync.WaitGroup // goroutines of the server
 
 	client   client // set by initialize, before anything reads it
 	early    early
@@ -145,18 +150,38 @@ func (s *Server) agent(ctx context.Context) (Engine, error) {
 	}
 }
 
-// spawn runs a job that ends with the server. A panic of it is logged.
+// spawn runs a job that ends with the server; after the end there are none. A
+// panic of it is logged.
 func (s *Server) spawn(name string, job func()) {
-	s.jobs.Add(1)
-	go func() {
-		defer s.jobs.Done()
+	s.spawning.Lock()
+	defer s.spawning.Unlock()
+	if s.ctx.Err() != nil {
+		return
+	}
+	s.jobs.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
 				s.log.Error("job panicked", "job", name, "panic", p, "stack", string(debug.Stack()))
 			}
 		}()
 		job()
-	}()
+	})
+}
+
+// end stops the jobs and waits for them.
+func (s *Server) end() {
+	s.spawning.Lock()
+	s.stop()
+	s.spawning.Unlock()
+	s.jobs.Wait()
+}
+
+// hold waits for the end of a context whose owner is about to end it, because the
+// connection has ended: what nobody can answer any more must not be taken for
+// refused, or a turn would go on without its person instead of being suspended.
+func (s *Server) hold(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // notify tells the client something; a connection that is gone needs no telling.

@@ -25,11 +25,8 @@ func (s *Server) status(ctx context.Context, a *arguments) (any, error) {
 		Engine           string            `json:"engine"` // "starting", "ready", or why there is none
 		session.Status   `json:",inline"`
 	}{
-		Versions: versions, Client: s.client.title(), PositionEncoding: s.client.encoding.String(), Roots: []string{},
+		Versions: versions, Client: s.client.title(), PositionEncoding: s.client.encoding.String(), Roots: s.folders.dirs(),
 		OpenDocuments: len(s.docs.snapshot()), Engine: "starting",
-	}
-	for _, f := range s.folders.all() {
-		out.Roots = append(out.Roots, f.dir)
 	}
 	select {
 	case <-s.started:
