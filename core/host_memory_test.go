@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
@@ -156,4 +157,47 @@ func TestHostTheModuleKeepsItsBooks(t *testing.T) {
 	}
 	call(abi.Null, "dev_new", config, 2, out)
 	hostStep(t, s, hostPrompt(1, "it still works"))
+}
+
+// TestHostAModuleWithoutMemoryLeftPanics fills the one instance with sessions
+// until its 64 MiB are used up, which ends the module from within.
+func TestHostAModuleWithoutMemoryLeftPanics(t *testing.T) {
+	ctx := t.Context()
+	s := hostNew(t, hostOpen(t))
+	err := s.call(ctx, func(ctx context.Context) error {
+		for range 10 {
+			if err := s.start(ctx, "dev_new", []byte("{}")); err != nil {
+				return err
+			}
+			event := []byte(`{"Turn":{"id":1,"prompt":"` + strings.Repeat("x", 9<<20) + `"}}`)
+			if err := s.stepInside(ctx, event, func([]byte) error { return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	hostIs(t, err, ErrPanic)
+	if !strings.Contains(err.Error(), "out of memory") {
+		t.Error("the text does not say why:", err)
+	}
+	_, err = s.Step(ctx, Event{Timer: true})
+	hostIs(t, err, ErrPoison)
+	if err := s.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	hostGone(t, s)
+}
+
+func TestHostARegionGrowsAndKeepsWhatItHolds(t *testing.T) {
+	for _, g := range []*region{newRegion(1 << 20), new(region)} {
+		copy(g.Reallocate(10), "0123456789")
+		more := g.Reallocate(1 << 20)
+		if string(more[:10]) != "0123456789" || len(more) != 1<<20 {
+			t.Error("growing changed the memory")
+		}
+		more[1<<20-1] = 1
+		g.Free()
+		_ = more[1<<20-1] // still there to be read
+		g.unmap()
+	}
 }
