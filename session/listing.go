@@ -93,7 +93,11 @@ func (m *Manager) Delete(ctx context.Context, id uuid.UUID) error {
 
 // Status describes the manager for a status bar and for bug reports.
 func (m *Manager) Status() Status {
-	st := Status{Sessions: []Info{}, Turns: []RunningTurn{}, Checks: []CheckerStatus{}}
+	m.mu.Lock()
+	st := Status{
+		Sessions: []Info{}, Turns: []RunningTurn{}, Checks: []CheckerStatus{}, Core: m.coreState, Store: m.storeState,
+	}
+	m.mu.Unlock()
 	for _, s := range m.all() {
 		st.Sessions = append(st.Sessions, s.info())
 		st.Turns = append(st.Turns, s.running()...)
@@ -103,7 +107,7 @@ func (m *Manager) Status() Status {
 		st.Usage.Output += s.usage.Output
 		st.Usage.Reasoning += s.usage.Reasoning
 		s.mu.Unlock()
-		if err := s.journal.failure(); err != nil && st.Store == "" {
+		if err := s.journal.failure(); err != nil {
 			st.Store = "sessions are not saved: " + err.Error()
 		}
 	}
@@ -123,10 +127,8 @@ func (s *Session) running() []RunningTurn {
 	out := []RunningTurn{}
 	for _, id := range slices.Sorted(maps.Keys(s.turns)) {
 		t := s.turns[id]
-		select {
-		case <-t.done:
+		if t.ended {
 			continue
-		default:
 		}
 		r := RunningTurn{Session: s.id, Turn: id, Prompt: t.prompt, Doing: "queued"}
 		if len(out) == 0 {

@@ -33,6 +33,10 @@ type Manager struct {
 	recent   map[string]uuid.UUID // by root
 	checks   map[string]checker.Result
 	closed   bool
+
+	coreState, storeState string // for Status
+
+	wg sync.WaitGroup // the goroutines that wait for core and store
 }
 
 // NewManager makes a manager; Shutdown ends it and every session it runs.
@@ -42,7 +46,31 @@ func NewManager(cfg Config, editor Editor) *Manager {
 		sessions: map[uuid.UUID]*Session{}, recent: map[string]uuid.UUID{}, checks: map[string]checker.Result{},
 	}
 	m.ctx, m.stop = context.WithCancel(context.Background())
+	m.watch(&m.coreState, func(ctx context.Context) error {
+		_, err := cfg.Core(ctx)
+		return err
+	})
+	m.watch(&m.storeState, func(ctx context.Context) error {
+		if _, err := cfg.Store(ctx); err != nil || cfg.Unsaved == nil {
+			return err
+		}
+		return cfg.Unsaved()
+	})
 	return m
+}
+
+// watch keeps a state for Status: opening, ready, or what went wrong.
+func (m *Manager) watch(state *string, open func(context.Context) error) {
+	*state = "opening"
+	m.wg.Go(func() {
+		now := "ready"
+		if err := open(m.ctx); err != nil {
+			now = err.Error()
+		}
+		m.mu.Lock()
+		*state = now
+		m.mu.Unlock()
+	})
 }
 
 // Configure takes new settings; turns that run keep theirs.
@@ -68,6 +96,7 @@ func (m *Manager) Shutdown() {
 	for _, s := range sessions {
 		s.close()
 	}
+	m.wg.Wait()
 }
 
 // Prompt starts a turn and answers at once.

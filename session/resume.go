@@ -155,7 +155,7 @@ func (s *Session) read(ctx context.Context) (*log, error) {
 		case *event.Done:
 			if t := open[p.Turn]; t != nil {
 				s.queue = remove(s.queue, t)
-				t.over, t.result = true, TurnResult{Outcome: p.Outcome}
+				t.over, t.ended, t.result = true, true, TurnResult{Outcome: p.Outcome}
 				close(t.done)
 				delete(open, p.Turn)
 			}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/core"
 	"github.com/agent-lsp/agent-lsp/session/clock"
@@ -63,6 +64,7 @@ type turn struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when result is final
+	ended    bool          // guarded by the session's mu
 
 	// Owned by the loop.
 	round  int              // model calls so far
@@ -154,6 +156,27 @@ func (s *Session) begin(t *turn, p Prompt) {
 		return
 	}
 	s.step(core.Event{Turn: &core.Turn{ID: t.id, Prompt: promptText(user)}}, user)
+	s.touch(func(r *store.Session) {
+		r.Turns = max(r.Turns, t.id)
+		if r.Title == nil {
+			r.Title = new(titleOf(t.prompt))
+		}
+	})
+}
+
+// touch keeps the session's record as change leaves it. Loop only.
+func (s *Session) touch(change func(*store.Session)) {
+	s.mu.Lock()
+	s.record.UpdatedAt = s.clock.Now().UTC().Truncate(time.Microsecond)
+	change(&s.record)
+	rec := s.record
+	s.mu.Unlock()
+	if s.journal.failure() != nil {
+		return
+	}
+	if err := s.journal.store.Put(s.ctx, rec); err != nil && s.ctx.Err() == nil {
+		s.log.Warn("update the session's record", "session", s.id, "err", err)
+	}
 }
 
 // cancel ends a running or queued turn; 0 is the running one. It answers false
@@ -203,27 +226,23 @@ func (s *Session) end(t *turn, why event.Payload) {
 	s.step(core.Event{Cancel: &core.Cancel{Turn: t.id}}, payloads...)
 }
 
-// finish makes a turn's result final. Loop only.
-func (s *Session) finish(t *turn, outcome string) {
-	t.over = true
+// ending takes a turn off what is under way, before its end is reported: whoever
+// reads of the end finds the session at rest. Loop only.
+func (s *Session) ending(t *turn) {
 	t.cancel()
-	t.result.Outcome = outcome
+	t.over = true
 	s.queue = remove(s.queue, t)
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.ended = true
 	s.doing = ""
-	s.record.Turns = max(s.record.Turns, t.id)
-	s.record.UpdatedAt = s.clock.Now().UTC()
-	if s.record.Title == nil {
-		s.record.Title = new(titleOf(t.prompt))
-	}
-	rec := s.record
-	s.mu.Unlock()
-	if s.journal.failure() == nil {
-		if err := s.journal.store.Put(s.ctx, rec); err != nil && s.ctx.Err() == nil {
-			s.log.Warn("update the session's record", "session", s.id, "err", err)
-		}
-	}
+}
+
+// finish makes a turn's result final, once its end is recorded. Loop only.
+func (s *Session) finish(t *turn, outcome string) {
+	t.result.Outcome = outcome
 	close(t.done)
+	s.touch(func(*store.Session) {})
 }
 
 // lose ends every accepted turn because the core cannot go on. What caused it is
@@ -232,13 +251,15 @@ func (s *Session) lose(cause event.Payload, err error) {
 	s.broken = err
 	s.log.Error("session cannot go on", "session", s.id, "err", err)
 	payloads := []event.Payload{cause}
-	for _, t := range s.queue {
+	lost := s.queue
+	for _, t := range lost {
 		payloads = append(payloads, &event.Error{Turn: t.id, Source: "core", Message: err.Error(), Cancels: true})
+		s.ending(t)
 	}
 	if _, err := s.journal.record(s.ctx, payloads...); err != nil && s.ctx.Err() == nil {
 		s.log.Error("record the failure", "session", s.id, "err", err)
 	}
-	for _, t := range append([]*turn(nil), s.queue...) {
+	for _, t := range lost {
 		t.result.Text = err.Error()
 		s.finish(t, "cancelled")
 	}
@@ -276,9 +297,7 @@ func (s *Session) info() Info {
 	i := infoOf(s.record)
 	i.State = "idle"
 	for _, t := range s.turns {
-		select {
-		case <-t.done:
-		default:
+		if !t.ended {
 			i.State = "running"
 		}
 	}

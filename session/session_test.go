@@ -167,9 +167,9 @@ func TestCancelStopsAHangingModelAndARunningCommand(t *testing.T) {
 	r := start(t, broken, `
 version: 1
 entries:
-  - fail: {kind: hang}
-  - calls: [{exec: {argv: [sleep, "60"]}}]
-  - text: Free again.
+  - {when: "1/1", fail: {kind: hang}}
+  - {when: "2/1", calls: [{exec: {argv: [sleep, "60"]}}]}
+  - {when: "3/1", text: Free again.}
 `)
 	asked := r.next(event.KindAsk)
 	id, turn, err := r.Prompt(t.Context(), Prompt{Root: r.dir, Text: "hang"})

@@ -26,6 +26,9 @@ func (s *Session) step(ev core.Event, causes ...event.Payload) {
 		return
 	}
 	plan := s.ledger.plan(actions, causes)
+	for _, d := range plan.done {
+		s.ending(d.turn)
+	}
 	first, err := s.journal.recordAt(s.ctx, plan.place, plan.payloads...)
 	if err != nil {
 		if s.ctx.Err() == nil {

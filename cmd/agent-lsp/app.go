@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/core"
@@ -19,7 +20,6 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/agent-lsp/agent-lsp/tools"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/uuid"
 )
 
 // flags are what the command line sets beside the configuration.
@@ -56,10 +56,14 @@ type app struct {
 // newApp starts opening the core, in the background.
 func newApp(stderr io.Writer, f flags) *app {
 	a := &app{flags: f, stored: make(chan struct{})}
-	a.log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: &a.level}))
+	a.loggingTo(stderr)
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	a.core = core.Start(a.ctx)
 	return a
+}
+
+func (a *app) loggingTo(stderr io.Writer) {
+	a.log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: &a.level}))
 }
 
 // serve serves one client and answers the exit code.
@@ -75,6 +79,7 @@ func (a *app) serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, c
 		Log:        a.log,
 		Process:    client,
 	})
+	a.log = server.Log() // from here on the client sees what matters, too
 	return server.Serve(ctx, in, out)
 }
 
@@ -186,7 +191,7 @@ func (a *app) engine(editor session.Editor) (lsp.Engine, error) {
 	a.mu.Unlock()
 	cfg := a.settings(root).Config
 	a.checks.start(editor)
-	a.openStore(cfg.Store)
+	a.openStore(cfg.Store, retention(&cfg))
 	m := session.NewManager(session.Config{
 		Core:     a.core,
 		Store:    a.awaitStore,
@@ -213,27 +218,43 @@ type engine struct{ *session.Manager }
 
 // openStore opens the store in the background. When it cannot be opened, sessions
 // are kept in memory and say so.
-func (a *app) openStore(dsn string) {
+func (a *app) openStore(dsn string, keep session.Retention) {
 	a.storing.Do(func() {
 		a.jobs.Go(func() {
-			defer close(a.stored)
-			var err error
-			if dsn == "" {
-				dsn, err = a.defaultStore()
-			}
-			if err == nil {
-				a.store, err = store.Open(a.ctx, dsn)
-			}
-			if err == nil {
+			err := a.open(dsn)
+			close(a.stored)
+			if err != nil {
 				return
 			}
-			a.unsaved = err
-			a.log.Error("sessions are kept in memory only", "err", err)
-			if a.store, err = store.Open(context.Background(), "memory:"); err != nil {
-				panic(err) // it opens nothing
+			gone, err := session.Prune(a.ctx, a.store, keep, time.Now())
+			if err != nil && a.ctx.Err() == nil {
+				a.log.Warn("prune sessions", "err", err)
+			}
+			if len(gone) > 0 {
+				a.log.Info("sessions deleted that retention does not keep", "count", len(gone))
 			}
 		})
 	})
+}
+
+// open opens the store, or one in memory when that fails.
+func (a *app) open(dsn string) (err error) {
+	if dsn == "" {
+		dsn, err = a.defaultStore()
+	}
+	if err == nil {
+		a.store, err = store.Open(a.ctx, dsn)
+	}
+	if err == nil {
+		return nil
+	}
+	a.unsaved = err
+	a.log.Error("sessions are kept in memory only", "err", err)
+	var memory error
+	if a.store, memory = store.Open(context.Background(), "memory:"); memory != nil {
+		panic(memory) // it opens nothing
+	}
+	return err
 }
 
 // defaultStore is a file in the user's state directory. A scripted session on its
@@ -273,6 +294,3 @@ func (a *app) awaitStore(ctx context.Context) (store.Store, error) {
 }
 
 var _ lsp.Engine = engine{}
-
-// sessionSpace is the name space of the ids of scripted sessions.
-var sessionSpace = uuid.MustParse("7d0d3c52-6f0e-5c6b-9c07-5a7c3b1b6a10")

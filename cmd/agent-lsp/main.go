@@ -15,9 +15,10 @@ import (
 
 // cli is the command line.
 type cli struct {
-	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve an editor over stdin and stdout (the default)."`
-	Run     runCommand     `cmd:"" help:"Run one prompt without an editor."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Serve    serveCommand    `cmd:"" default:"withargs" help:"Serve an editor over stdin and stdout (the default)."`
+	Run      runCommand      `cmd:"" help:"Run one prompt without an editor."`
+	Sessions sessionsCommand `cmd:"" help:"List, show, export and delete stored sessions."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
 // stdio are the process's streams, so that tests can give others.
@@ -27,7 +28,9 @@ type stdio struct {
 }
 
 // command is a subcommand: it answers the exit code and reports its own errors.
-type command interface{ Run(stdio) int }
+type command interface {
+	Run(c *cli, std stdio) int
+}
 
 func main() {
 	// A child that supervises another process, or confines itself before it
@@ -65,13 +68,13 @@ func run(args []string, std stdio) (code int) {
 		fmt.Fprintf(std.err, "agent-lsp: %s cannot be run\n", ctx.Command())
 		return exitError
 	}
-	return cmd.Run(std)
+	return cmd.Run(&c, std)
 }
 
 type versionCommand struct{}
 
 // Run prints the version.
-func (*versionCommand) Run(std stdio) int {
+func (*versionCommand) Run(_ *cli, std stdio) int {
 	fmt.Fprintln(std.out, "agent-lsp", version())
 	return 0
 }

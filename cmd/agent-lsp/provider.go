@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/session"
@@ -25,7 +24,7 @@ func (a *app) provider(_ context.Context, p model.Profile, env session.ProviderE
 		epoch = v.Now()
 	}
 	rec := script.Record(m, a.flags.record, epoch, secrets(p)...)
-	if err := rec.Save(); err != nil {
+	if err := rec.Save(); err != nil { // now, so that a bad path is known before the model is paid
 		return nil, fmt.Errorf("record to %s: %w", a.flags.record, err)
 	}
 	return rec, nil
@@ -56,30 +55,9 @@ func secrets(p model.Profile) []string {
 // demonstration.
 func loadScript(p model.Profile) (*script.Script, error) {
 	if p.Script == "" {
-		return script.Parse("the built-in demonstration", []byte(demoScript()))
+		return script.Demo()
 	}
 	return script.Load(p.Script)
-}
-
-// demoTurns is how many prompts the demonstration answers.
-const demoTurns = 100
-
-// demoScript answers prompts without a model: enough to see that everything is in
-// place.
-func demoScript() string {
-	var b strings.Builder
-	b.WriteString("version: 1\nentries:\n")
-	b.WriteString("  - {when: \"1/1\", text: Let me see what is here., calls: [{read: {path: .}}]}\n")
-	for turn := range demoTurns {
-		round := 1
-		if turn == 0 {
-			round = 2
-		}
-		fmt.Fprintf(&b, "  - {when: \"%d/%d\", text: %q}\n", turn+1, round,
-			"This is the demonstration profile: it plays a script and asks no model. "+
-				"Everything between your editor and the model works. Add a profile to the configuration and choose it to go on.")
-	}
-	return b.String()
 }
 
 // clock is the machine's, or the script's own where a session is to be the same
@@ -100,14 +78,9 @@ func (a *app) newID(p model.Profile, n int) (uuid.UUID, error) {
 	if !a.flags.virtual || p.Provider != "script" {
 		return uuid.NewV7()
 	}
-	var text []byte
-	if p.Script == "" {
-		text = []byte(demoScript())
-	} else {
-		var err error
-		if text, err = os.ReadFile(p.Script); err != nil {
-			return uuid.Nil, fmt.Errorf("read script: %w", err)
-		}
+	s, err := loadScript(p)
+	if err != nil {
+		return uuid.Nil, err
 	}
-	return uuid.NewSHA1(sessionSpace, fmt.Appendf(text, "\n%d", n)), nil
+	return s.ID(n), nil
 }

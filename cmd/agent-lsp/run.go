@@ -40,7 +40,7 @@ const (
 )
 
 // Run performs the command and answers the exit code.
-func (r *runCommand) Run(std stdio) int {
+func (r *runCommand) Run(_ *cli, std stdio) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	code, err := r.run(ctx, std)
@@ -186,7 +186,7 @@ func (p *printer) event(index uint64, at time.Time, payload event.Payload, raw j
 		}
 	}
 	if p.json {
-		fmt.Fprintf(p.out, "{\"index\":%d,\"at\":%q,\"event\":%s}\n", index, at.UTC().Format(time.RFC3339Nano), raw)
+		printJSON(p.out, index, at, raw) //nolint:errcheck // who reads the output is gone
 	} else {
 		printEvent(p.out, payload)
 	}

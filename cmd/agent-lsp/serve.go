@@ -16,7 +16,7 @@ type serveCommand struct {
 }
 
 // Run serves one editor and answers the exit code.
-func (s *serveCommand) Run(std stdio) int {
+func (s *serveCommand) Run(_ *cli, std stdio) int {
 	in, out, err := wire.ClaimStdio()
 	if err != nil {
 		fmt.Fprintln(std.err, "agent-lsp:", err)

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"text/tabwriter"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/config"
+	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/store"
+	"github.com/google/uuid"
+)
+
+// sessionsCommand is agent-lsp sessions: what is kept, without a server.
+type sessionsCommand struct {
+	Store string `placeholder:"DSN" help:"Where sessions are kept; the configured place by default."`
+
+	List   sessionsList   `cmd:"" default:"1" help:"List the sessions."`
+	Show   sessionsShow   `cmd:"" help:"Show a session's transcript."`
+	Export sessionsExport `cmd:"" help:"Print a session's transcript, one JSON event a line."`
+	Rm     sessionsRm     `cmd:"" help:"Delete sessions."`
+	Prune  sessionsPrune  `cmd:"" help:"Delete the sessions that the configured retention does not keep."`
+}
+
+// withStore opens the configured store for one command.
+func (c *cli) withStore(std stdio, do func(context.Context, store.Store, *config.Config) error) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	a := &app{}
+	a.loggingTo(std.err)
+	cfg := a.settings("").Config
+	dsn, err := c.Sessions.Store, error(nil)
+	if dsn == "" {
+		dsn = cfg.Store
+	}
+	if dsn == "" {
+		dsn, err = a.defaultStore()
+	}
+	var st store.Store
+	if err == nil {
+		st, err = store.Open(ctx, dsn)
+	}
+	if err == nil {
+		err = errors.Join(do(ctx, st, &cfg), st.Close())
+	}
+	if err != nil {
+		fmt.Fprintln(std.err, "agent-lsp sessions:", err)
+		return exitError
+	}
+	return exitDone
+}
+
+type sessionsList struct{}
+
+// Run lists the sessions, ordered by creation.
+func (*sessionsList) Run(c *cli, std stdio) int {
+	return c.withStore(std, func(ctx context.Context, st store.Store, _ *config.Config) error {
+		l, err := st.List(ctx)
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "SESSION\tLAST USED\tTURNS\tPROFILE\tWORKSPACE\tTITLE")
+		for _, s := range l.Sessions {
+			title := ""
+			if s.Title != nil {
+				title = *s.Title
+			}
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", s.ID, s.UpdatedAt.Format(time.DateTime), s.Turns, s.Harness, s.Root, title)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		for _, u := range l.Undecodable {
+			fmt.Fprintf(std.out, "%s  cannot be read: %s\n", u.ID, u.Error)
+		}
+		return nil
+	})
+}
+
+type sessionsShow struct {
+	Session uuid.UUID `arg:"" help:"The session's id."`
+}
+
+// Run shows a transcript as run prints it.
+func (s *sessionsShow) Run(c *cli, std stdio) int {
+	return c.withStore(std, func(ctx context.Context, st store.Store, _ *config.Config) error {
+		return eachEvent(ctx, st, s.Session, func(e store.Event) error {
+			p, err := event.Decode(e.Payload.Data)
+			if err != nil {
+				return fmt.Errorf("event %d: %w", e.Index, err)
+			}
+			printEvent(std.out, p)
+			return nil
+		})
+	})
+}
+
+type sessionsExport struct {
+	Session uuid.UUID `arg:"" help:"The session's id."`
+}
+
+// Run prints a transcript as stored.
+func (s *sessionsExport) Run(c *cli, std stdio) int {
+	return c.withStore(std, func(ctx context.Context, st store.Store, _ *config.Config) error {
+		return eachEvent(ctx, st, s.Session, func(e store.Event) error {
+			return printJSON(std.out, e.Index, e.At, e.Payload.Data)
+		})
+	})
+}
+
+// eachEvent reads a session's transcript; a session that is not there is an error.
+func eachEvent(ctx context.Context, st store.Store, id uuid.UUID, do func(store.Event) error) error {
+	head, err := st.Head(ctx, id)
+	if err != nil {
+		return err
+	}
+	if _, ok, err := st.Get(ctx, id); err == nil && !ok && head == 0 {
+		return &store.NotFoundError{ID: id}
+	}
+	for e, err := range st.Transcript(ctx, id, nil) {
+		if err != nil {
+			return err
+		}
+		if err := do(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printJSON prints one event a line, as run --json does.
+func printJSON(w io.Writer, index uint64, at time.Time, event []byte) error {
+	_, err := fmt.Fprintf(w, "{\"index\":%d,\"at\":%q,\"event\":%s}\n", index, at.UTC().Format(time.RFC3339Nano), event)
+	return err
+}
+
+type sessionsRm struct {
+	Sessions []uuid.UUID `arg:"" help:"The sessions' ids."`
+}
+
+// Run deletes sessions that no process drives.
+func (s *sessionsRm) Run(c *cli, std stdio) int {
+	return c.withStore(std, func(ctx context.Context, st store.Store, _ *config.Config) error {
+		for _, id := range s.Sessions {
+			if err := session.DeleteStored(ctx, st, id); err != nil {
+				return err
+			}
+			fmt.Fprintln(std.out, "deleted", id)
+		}
+		return nil
+	})
+}
+
+type sessionsPrune struct{}
+
+// Run deletes what retention does not keep.
+func (*sessionsPrune) Run(c *cli, std stdio) int {
+	return c.withStore(std, func(ctx context.Context, st store.Store, cfg *config.Config) error {
+		gone, err := session.Prune(ctx, st, retention(cfg), time.Now())
+		for _, s := range gone {
+			fmt.Fprintln(std.out, "deleted", s.ID)
+		}
+		return err
+	})
+}
+
+func retention(c *config.Config) session.Retention {
+	return session.Retention{Sessions: c.Retention.Sessions, Age: time.Duration(c.Retention.Days) * 24 * time.Hour}
+}
