@@ -169,6 +169,7 @@ func count(n int, what string) string {
 
 // countLines counts the lines that an edit adds and removes.
 func countLines(before, after string) (added, removed int) {
+	before, after = differing(before, after)
 	for _, c := range diffLines(texts(splitLines(before)), texts(splitLines(after))) {
 		added += c.newEnd - c.newStart
 		removed += c.end - c.start

@@ -122,27 +122,42 @@ func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
 	}, !c.reads)
 }
 
-// harmlessConfig refuses a repository whose own configuration names programs that
-// git would run while it reads: filters, drivers, monitors.
+// gitHarmless are names of settings in a repository that make git run nothing and
+// look nowhere else: a section, a dot and the last part of the name.
+var gitHarmless = []string{
+	"core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase", "core.precomposeunicode", "core.symlinks",
+	"core.autocrlf", "core.eol", "core.safecrlf", "core.quotepath", "core.abbrev", "core.longpaths", "core.protecthfs", "core.protectntfs",
+	"core.fsmonitor", "core.hookspath", "core.pager", // these are overridden
+	"remote.url", "remote.fetch", "remote.pushurl", "remote.tagopt", "remote.prune", "branch.remote", "branch.merge", "branch.rebase", "branch.description",
+	"user.name", "user.email", "user.signingkey", "commit.gpgsign", "tag.gpgsign", "init.defaultbranch", "pull.rebase", "pull.ff", "push.default", "push.autosetupremote",
+	"submodule.url", "submodule.active", "gc.auto", "fetch.prune", "rerere.enabled", "color.ui", "extensions.objectformat", "status.showuntrackedfiles",
+}
+
+// harmlessConfig refuses a repository whose own configuration could make git run
+// a program while it reads, a filter or a monitor for instance.
 func (e *Executor) harmlessConfig(ctx context.Context) error {
 	if _, ok := gitTop(realPath(e.ws.Dir())); !ok {
 		return nil
 	}
 	r, err := proc.Run(ctx, proc.Spec{
-		Argv: slices.Concat([]string{"git"}, gitSafe, []string{"config", "--local", "--includes", "--name-only", "--list", "-z"}),
+		Argv: slices.Concat([]string{"git"}, gitSafe, []string{"config", "--list", "--show-scope", "--name-only", "-z"}),
 		Dir:  e.ws.Dir(), Env: e.gitEnv(), Timeout: statusTimeout,
 	})
 	if err != nil {
 		return err
 	}
-	if !r.OK() || r.Stdout.Elided > 0 {
+	fields := strings.Split(strings.TrimSuffix(string(r.Stdout.Bytes()), "\x00"), "\x00")
+	if !r.OK() || r.Stdout.Elided > 0 || len(fields)%2 != 0 {
 		return fmt.Errorf("%s, and its git configuration cannot be judged", untrusted)
 	}
-	for name := range strings.SplitSeq(string(r.Stdout.Bytes()), "\x00") {
-		section, _, _ := strings.Cut(strings.ToLower(name), ".")
-		switch section {
-		case "filter", "diff", "alias", "include", "includeif", "merge", "gpg", "credential", "sequence", "difftool", "mergetool", "pager", "trailer", "hook":
-			return fmt.Errorf("%s, and its git configuration sets %s", untrusted, name)
+	for i := 0; i < len(fields); i += 2 {
+		if scope := fields[i]; scope == "system" || scope == "global" || scope == "command" {
+			continue // the person's own, or given here
+		}
+		name := strings.ToLower(fields[i+1])
+		section, _, _ := strings.Cut(name, ".")
+		if !slices.Contains(gitHarmless, section+name[strings.LastIndexByte(name, '.'):]) {
+			return fmt.Errorf("%s, and its git configuration sets %s", untrusted, fields[i+1])
 		}
 	}
 	return nil

@@ -109,6 +109,21 @@ func diffLines(a, b []string) []change {
 	return out
 }
 
+// differing cuts whole lines that two texts begin with in common off both.
+func differing(a, b string) (string, string) {
+	n := min(len(a), len(b))
+	const step = 4096
+	at := 0
+	for at+step <= n && a[at:at+step] == b[at:at+step] {
+		at += step
+	}
+	for at < n && a[at] == b[at] {
+		at++
+	}
+	at = strings.LastIndexByte(a[:at], '\n') + 1
+	return a[at:], b[at:]
+}
+
 // adopt makes the text that a file holding current has when a model wants it to
 // hold wanted, which it wrote without regard to bytes that it does not see: the
 // byte order mark and the line endings of the file stay, and so does whether the

@@ -23,29 +23,47 @@ func nearest(file, want []string) string {
 	if len(want) > shownLines {
 		want = want[:shownLines]
 	}
-	best, score := 0, 0
-	for at := range file {
-		n := 0
-		for k, w := range want {
-			w = strings.TrimSpace(w)
-			if w == "" || at+k >= len(file) {
-				continue
-			}
-			switch have := strings.TrimSpace(file[at+k]); {
-			case have == w:
-				n += 4
-			case k == 0 && common(have, w) >= (len(w)+1)/2:
-				n++
-			}
-		}
-		if n > score {
-			best, score = at, n
-		}
-	}
-	if score == 0 {
+	at, found := likeliest(file, want)
+	if !found {
 		return "No line of it is in the file; read the file again."
 	}
-	return "The nearest lines are:\n" + numbered(file, best-around, best+len(want)+around)
+	return "The nearest lines are:\n" + numbered(file, at-around, at+len(want)+around)
+}
+
+// likeliest answers where most of the lines wanted stand as they follow each
+// other, or, when none of them stands anywhere, where a line is that is much like
+// the first of them.
+func likeliest(file, want []string) (at int, found bool) {
+	offsets := map[string][]int{}
+	for k, w := range want {
+		if w = strings.TrimSpace(w); w != "" {
+			offsets[w] = append(offsets[w], k)
+		}
+	}
+	votes := make([]int, len(file))
+	alike, score := -1, 0
+	first := strings.TrimSpace(want[0])
+	for i, l := range file {
+		l = strings.TrimSpace(l)
+		for _, k := range offsets[l] {
+			if i >= k {
+				votes[i-k]++
+			}
+		}
+		if n := common(l, first); n > score && n >= (len(first)+1)/2 {
+			alike, score = i, n
+		}
+	}
+	most := 0
+	for i, n := range votes {
+		if n > most {
+			at, most = i, n
+		}
+	}
+	if most > 0 {
+		return at, true
+	}
+	return max(alike, 0), alike >= 0
 }
 
 // common is the length of the longer of the common start and end of two strings.

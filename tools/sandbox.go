@@ -3,7 +3,6 @@ package tools
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
@@ -19,32 +18,11 @@ func (e *Executor) sandbox() *proc.Sandbox {
 }
 
 // writable are the places that a confined command may write below: the workspace
-// and the repository that it is part of, temporary files, and the caches of
-// build tools, without which hardly any build runs.
+// and the repository that it is part of, temporary files and caches.
 func (e *Executor) writable() []string {
-	out := []string{e.ws.Dir(), os.TempDir()}
-	if runtime.GOOS != "windows" {
-		out = append(out, "/tmp", "/var/tmp", "/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/shm", "/dev/ptmx", "/dev/pts")
-	}
+	out := append([]string{e.ws.Dir()}, proc.Scratch(e.env())...)
 	if dir := repository(realPath(e.ws.Dir())); dir != "" {
 		out = append(out, dir)
-	}
-	env := e.env()
-	for _, name := range []string{
-		"TMPDIR", "XDG_CACHE_HOME", "GOCACHE", "GOMODCACHE", "GOPATH", "CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_HOME", "npm_config_cache",
-		"YARN_CACHE_FOLDER", "PIP_CACHE_DIR", "UV_CACHE_DIR", "DENO_DIR", "GRADLE_USER_HOME", "NUGET_PACKAGES", "CCACHE_DIR", "SCCACHE_DIR", "BUN_INSTALL",
-	} {
-		if v, ok := proc.Getenv(env, name); ok && filepath.IsAbs(v) && filepath.Dir(v) != v {
-			out = append(out, v)
-		}
-	}
-	if home, ok := proc.Getenv(env, "HOME"); ok && filepath.IsAbs(home) {
-		for _, dir := range []string{
-			".cache", ".cargo", ".rustup", ".npm", ".yarn", ".pnpm-store", ".local/share/pnpm", ".gradle", ".m2", ".nuget", ".bun", "go/pkg",
-			".local/state", "Library/Caches",
-		} {
-			out = append(out, filepath.Join(home, filepath.FromSlash(dir)))
-		}
 	}
 	return append(out, e.cfg.Exec.Writable...)
 }
