@@ -154,6 +154,7 @@ func TestBuffersOfABigMessageAreGivenBack(t *testing.T) {
 func FuzzStream(f *testing.F) {
 	f.Add([]byte("Content-Length: 2\r\n\r\n[]"))
 	f.Add([]byte("Content-Length: 46\r\n\r\n" + `{"jsonrpc":"2.0","id":1,"method":"initialize"}`))
+	f.Add([]byte("Content-Length:46\n\n{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"00000\xc00000\"}"))
 	f.Add(bytes.Repeat([]byte("a: b\n"), 10))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if bytes.Contains(in, []byte("exit")) {

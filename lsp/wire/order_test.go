@@ -121,9 +121,8 @@ func TestWaitingRequestsAreBoundedAndCancellable(t *testing.T) {
 		t.Errorf("the sixth request gave %v", err)
 	}
 	for i := range running {
-		running[len(running)-1-i].Cancel() // those that wait first
-	}
-	for _, p := range running {
+		p := running[len(running)-1-i] // those that wait first
+		p.Cancel()
 		if _, err := p.Wait(); err == nil || err.Code != -32800 {
 			t.Errorf("a request gave %v", err)
 		}

@@ -2,14 +2,17 @@ package wire_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 func TestConnectionSurvivesMalformedInput(t *testing.T) {
@@ -197,15 +200,46 @@ func TestCallFromANotificationIsRefusedAtOnce(t *testing.T) {
 }
 
 func TestEndOfInputWaitsForAnswers(t *testing.T) {
-	e, _, ended := ready(t, lsptest.Options{})
-	p := e.Go("test/echo", `{"last":1}`)
+	fromClient, toServer := wire.Pipe()
+	fromServer, toClient := wire.Pipe()
+	s := &server{}
+	config := s.config()
+	config.Drain = time.Minute
+	eof := make(chan struct{})
+	config.Requests["test/slow"] = func(ctx context.Context, _ jsontext.Value) (any, error) {
+		<-eof
+		return jsontext.Value(`"done"`), ctx.Err()
+	}
+	ended := make(chan end, 1)
+	go func() {
+		code, why := wire.Serve(t.Context(), &eofReader{fromClient, eof}, toClient, config)
+		ended <- end{code, why}
+	}()
+	e := lsptest.Attach(t, fromServer, toServer, lsptest.Options{})
+	e.Initialize()
+	p := e.Go("test/slow", nil)
 	e.HangUp()
-	if got, err := p.Wait(); err != nil || string(got) != `{"last":1}` {
+	if got, err := p.Wait(); err != nil || string(got) != `"done"` {
 		t.Errorf("the last request gave %s, %v", got, err)
 	}
 	if x := <-ended; x.code != 1 || !errors.Is(x.why, io.EOF) {
 		t.Errorf("ended with %d, %v", x.code, x.why)
 	}
+	e.End()
+}
+
+// eofReader closes a channel when it gives the end of input.
+type eofReader struct {
+	io.ReadCloser
+	eof chan struct{}
+}
+
+func (r *eofReader) Read(b []byte) (int, error) {
+	n, err := r.ReadCloser.Read(b)
+	if err == io.EOF {
+		close(r.eof)
+	}
+	return n, err
 }
 
 func TestRunningRequestsAreCancelledAtTheEnd(t *testing.T) {

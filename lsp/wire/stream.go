@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"go.lsp.dev/jsonrpc2"
@@ -218,6 +219,9 @@ func (s *stream) Write(_ context.Context, m jsonrpc2.Message) (int64, error) {
 		return 0, s.broken
 	}
 	s.scratch = jsonrpc2.AppendMessage(s.scratch[:0], m)
+	if !utf8.Valid(s.scratch) { // an error may quote what came in
+		s.scratch = bytes.ToValidUTF8(s.scratch, []byte("\ufffd"))
+	}
 	before := len(s.queue)
 	s.queue = append(s.queue, "Content-Length: "...)
 	s.queue = strconv.AppendInt(s.queue, int64(len(s.scratch)), 10)
