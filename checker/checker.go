@@ -12,7 +12,9 @@
 //	c := checker.New(checker.Config{Trusted: true, Unsaved: unsavedTexts})
 //	defer c.Close()
 //	for _, r := range c.AfterEdit(ctx, workspace, edited) {
-//		observation += r.ForModel()
+//		if told := r.ForModel(); told != "" {
+//			observation += "\n" + told + "\n"
+//		}
 //		publish(r)
 //	}
 package checker
@@ -65,7 +67,7 @@ type Result struct {
 
 // ForModel is what a model reads behind the result of its edit. It is empty when
 // there is nothing to say: nothing found, or nothing to run. A failed check is
-// always told.
+// always told. It ends without a newline.
 func (r Result) ForModel() string {
 	switch r.Outcome {
 	case Found:

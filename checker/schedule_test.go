@@ -60,8 +60,9 @@ func TestManyChecksOfARootRunOneByOneAndLeaveOneAnswer(t *testing.T) {
 	needShell(t)
 	dir := project(t, "go.mod", goMod, "a.go", "package m\n")
 	lock := filepath.Join(t.TempDir(), "lock")
-	// Whoever cannot make the directory is not alone.
-	script := "trap 'rmdir " + lock + "; exit 1' TERM; mkdir " + lock + " || { echo a.go:9:9: not alone; exit 1; }; " +
+	// Whoever cannot make the directory is not alone; one that is told to end takes
+	// its time.
+	script := "trap 'sleep 0.05; rmdir " + lock + "; exit 1' TERM; mkdir " + lock + " || { echo a.go:9:9: not alone; exit 1; }; " +
 		"echo a.go:1:1: bad; sleep 0.02; rmdir " + lock
 	c := start(t, checker.Config{Commands: map[string]checker.Command{checker.Go: {Argv: []string{"/bin/sh", "-c", script}}}})
 	results := make([]checker.Result, 16)

@@ -71,6 +71,10 @@ func TestToolsThatReadTheDiskSayWhatIsNotSaved(t *testing.T) {
 	check(t, dir, run(bad, unsaved("b.ts")), want{outcome: checker.Found, at: []string{"a.ts:1:1 error"}, says: []string{"checked the saved text: b.ts is not saved"}})
 	check(t, dir, run("true", unsaved("a.ts")), want{outcome: checker.Failed, says: []string{"checked the saved text", "a.ts is not saved"}})
 	check(t, dir, run("true", unsaved()), want{outcome: checker.Clean})
+	saved := func() map[string]string { return map[string]string{filepath.Join(dir, "a.ts"): "old\n"} }
+	if got := run("true", saved); got.Outcome != checker.Clean || got.Note != "" {
+		t.Errorf("a document that the disk holds counts as unsaved: %+v", got)
+	}
 	got := run("true", unsaved("b.ts"))
 	check(t, dir, got, want{outcome: checker.Clean})
 	for _, told := range []string{got.Note, got.ForModel(), got.ForPerson()} {

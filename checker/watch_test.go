@@ -189,3 +189,26 @@ func TestWatchEndsItsChanges(t *testing.T) {
 		t.Error("a workspace that does not exist is watched")
 	}
 }
+
+// TestFindingsAreLookedAtAgainWhenAnotherHandChangesTheFile is the way of an
+// engine: whatever root a change affects is checked again.
+func TestFindingsAreLookedAtAgainWhenAnotherHandChangesTheFile(t *testing.T) {
+	dir := project(t, "m/go.mod", goMod, "m/a.go", "package m\n\nvar A = missing\n", "n/go.mod", goMod)
+	c := start(t, checker.Config{})
+	check(t, dir, edit(t, c, dir, "m/a.go"), want{outcome: checker.Found, at: []string{"m/a.go:3:9 error"}})
+	w := watch(t, dir, checker.WatchConfig{Debounce: time.Millisecond})
+	write(t, dir, "n/b.go", "package m\n", "m/a.go", "package m\n\nvar A = 1\n")
+	for {
+		ch := <-w.Changes()
+		affected := c.Affected(ch)
+		if slices.Contains(affected, filepath.Join(dir, "n")) {
+			t.Error("a root that was never checked is affected")
+		}
+		if len(affected) == 0 {
+			continue
+		}
+		if got := c.Check(t.Context(), affected[0]); got.Outcome == checker.Clean && got.Root == filepath.Join(dir, "m") {
+			return // the write may be seen in two halves
+		}
+	}
+}
