@@ -139,8 +139,8 @@ func benchFill(step benchStepper, size int) uint64 {
 }
 
 // BenchmarkHostStep is the module beside the native loop: an event that changes
-// nothing, which is the floor; half a turn of a prompt and an empty reply; and a
-// round, two steps, with a long conversation.
+// nothing, which is the floor; a prompt that is queued or cancelled; and a round,
+// two steps, with a long conversation.
 func BenchmarkHostStep(b *testing.B) {
 	for _, kind := range []struct {
 		name string
@@ -154,20 +154,16 @@ func BenchmarkHostStep(b *testing.B) {
 		})
 		b.Run("small/"+kind.name, func(b *testing.B) {
 			step := kind.make(b)
-			turn, ask := uint64(1), uint64(0)
-			for b.Loop() { // odd ones ask, even ones answer
-				if ask == 0 {
-					ask = step(Event{Turn: &Turn{ID: turn, Prompt: "hi"}})[0].ID
-					turn++
+			step(Event{Turn: &Turn{ID: 1, Prompt: "hi"}})
+			turn, queued := uint64(1), false
+			for b.Loop() { // the conversation stays as it is
+				if queued {
+					step(Event{Cancel: &Cancel{Turn: turn}})
 				} else {
-					step(Event{Model: &Answer{ID: ask}})
-					ask = 0
+					turn++
+					step(Event{Turn: &Turn{ID: turn, Prompt: "hi"}})
 				}
-				if turn%512 == 0 {
-					b.StopTimer()
-					step, turn, ask = kind.make(b), 1, 0
-					b.StartTimer()
-				}
+				queued = !queued
 			}
 		})
 		for _, size := range []int{100 << 10, 1 << 20, 8 << 20} {
