@@ -12,6 +12,10 @@ func TestAppendersInTwoProcesses(t *testing.T) {
 	storetest.Processes(t, postgrestest.Database(t), storetest.Appends())
 }
 
+func TestManyProcessesWithASessionEach(t *testing.T) {
+	storetest.Crowd(t, postgrestest.Database(t), 1600)
+}
+
 // TestKilledWhileAppending kills the appending process, and the server before it.
 // AGENT_LSP_SLOW=1 does so 200 times instead of a few.
 func TestKilledWhileAppending(t *testing.T) {

@@ -18,6 +18,10 @@ func TestAppendersInTwoProcesses(t *testing.T) {
 	storetest.Processes(t, filepath.Join(t.TempDir(), "sessions.db"), storetest.Appends())
 }
 
+func TestManyProcessesWithASessionEach(t *testing.T) {
+	storetest.Crowd(t, filepath.Join(t.TempDir(), "sessions.db"), 1600)
+}
+
 // TestKilledWhileAppending kills the appending process. AGENT_LSP_SLOW=1 does so
 // 200 times instead of a few.
 func TestKilledWhileAppending(t *testing.T) {

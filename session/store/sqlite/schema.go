@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -98,6 +99,9 @@ func readVersion(ctx context.Context, q querier) (version int, err error) {
 	return version, err
 }
 
+// retryPause is how long useWAL waits before it asks again.
+const retryPause = 5 * time.Millisecond
+
 // useWAL turns the write-ahead log on, which stays on in the file. While another
 // process does the same, SQLite answers busy at once instead of waiting.
 func useWAL(ctx context.Context, db *sql.DB) error {
@@ -111,6 +115,11 @@ func useWAL(ctx context.Context, db *sql.DB) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.As(err, &failure) && failure.Code()&0xff == lib.SQLITE_BUSY:
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(retryPause):
+			}
 			continue
 		case err != nil:
 			return err

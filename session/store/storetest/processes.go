@@ -44,6 +44,37 @@ func Processes(t *testing.T, dsn string, n int) {
 	s.equal(next, uint64(len(all)), "the transcript holds what was answered")
 }
 
+// Crowd checks that eight processes with a session each, n appends in all, do not
+// fail each other, nor a reader beside them.
+func Crowd(t *testing.T, dsn string, n int) {
+	const processes = 8
+	s := reach(t, dsn)
+	children := make([]*process, processes)
+	ids := make([]uuid.UUID, processes)
+	for i := range children {
+		ids[i] = uuid.New()
+		s.must(s.store.Put(s.ctx, store.Session{ID: ids[i]}), "Put stores a record")
+		children[i] = spawn(t, "together", dsn, ids[i], n/processes/4)
+	}
+	for _, p := range children {
+		p.begin(t)
+	}
+	for i, p := range children {
+		for _, ok := p.next(t); ok; _, ok = p.next(t) {
+			if _, err := s.store.Head(s.ctx, ids[i]); err != nil {
+				t.Fatalf("a reader is not disturbed by writers: %v", err)
+			}
+		}
+		if err := p.cmd.Wait(); err != nil {
+			t.Fatalf("an appending process failed: %v\n%s", err, p.stderr)
+		}
+		s.head(ids[i], uint64(n/processes/4*4))
+	}
+	l, err := s.store.List(s.ctx)
+	s.must(err, "List answers")
+	s.equal(len(l.Sessions), processes, "each process has its session")
+}
+
 // Kills checks that what an append answered is there after a crash: a child
 // appends and prints each index, and is killed with SIGKILL after a few of them,
 // as often as kills says. Before the child, crash ends and starts again whatever
