@@ -201,7 +201,7 @@ func (s *Session) modelOf(ctx context.Context, p model.Profile) (model.Model, er
 	if m, ok := s.models[p.Name]; ok {
 		return m, nil
 	}
-	m, err := s.cfg.Provider(ctx, p, ProviderEnv{Session: s.id, Clock: s.clock})
+	m, err := s.cfg.Provider(ctx, p, ProviderEnv{Session: s.id, Clock: s.clock, Resumed: s.resumed})
 	if err != nil {
 		return nil, fmt.Errorf("open profile %s: %w", p.Name, err)
 	}

@@ -59,6 +59,7 @@ type Settings struct {
 type ProviderEnv struct {
 	Session uuid.UUID
 	Clock   clock.Clock
+	Resumed bool // the session was begun by an earlier process
 }
 
 // Config is what a Manager is made of. It owns none of it: whoever opened the

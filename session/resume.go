@@ -48,7 +48,7 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 	if err != nil {
 		return Resumed{}, err
 	}
-	s.record = rec
+	s.record, s.resumed = rec, true
 	if err := s.lease(ctx); err != nil {
 		return Resumed{}, err
 	}

@@ -31,6 +31,7 @@ type Session struct {
 	journal *journal
 	tools   Tools
 	work    *workspace
+	resumed bool
 	held    store.Lease // nil when the store could not be written at the start
 	undoing sync.Mutex  // one undo at a time
 

@@ -51,6 +51,8 @@ type app struct {
 	client  jsontext.Value
 	folders []string
 	manager *session.Manager
+
+	recording *recording // nil when nothing is recorded
 }
 
 // newApp starts opening the core, in the background.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/session"
@@ -19,12 +20,54 @@ func (a *app) provider(_ context.Context, p model.Profile, env session.ProviderE
 	if err != nil || a.flags.record == "" {
 		return m, err
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.recording == nil {
+		a.recording = &recording{models: map[string]model.Model{}}
+		if a.recording.Recorder, err = a.record(a.recording, p, env); err != nil {
+			return nil, err
+		}
+	}
+	a.recording.add(p.Name, m)
+	return a.recording, nil
+}
+
+// recording is the one recorder of a run, whichever profile answers.
+type recording struct {
+	*script.Recorder            // embedded for Answered and Err
+	mu               sync.Mutex // guards models
+	models           map[string]model.Model
+}
+
+func (r *recording) add(profile string, m model.Model) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.models[profile] = m
+}
+
+// answering is the side of a recording that is recorded.
+type answering struct{ *recording }
+
+// Respond asks the model of the request's profile.
+func (a answering) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
+	a.mu.Lock()
+	m := a.models[req.Profile.Name]
+	a.mu.Unlock()
+	return m.Respond(ctx, req, delta)
+}
+
+// record starts the recording's file, or goes on with it for a session that is
+// resumed.
+func (a *app) record(r *recording, p model.Profile, env session.ProviderEnv) (*script.Recorder, error) {
+	if env.Resumed {
+		return script.Continue(answering{r}, a.flags.record, secrets(p)...)
+	}
 	var epoch time.Time
 	if v, ok := env.Clock.(*clock.Virtual); ok {
 		epoch = v.Now()
 	}
-	rec := script.Record(m, a.flags.record, epoch, secrets(p)...)
-	if err := rec.Save(); err != nil { // now, so that a bad path is known before the model is paid
+	rec := script.Record(answering{r}, a.flags.record, epoch, secrets(p)...)
+	if err := rec.Save(); err != nil { // now, so that a bad path is known before a model is paid
 		return nil, fmt.Errorf("record to %s: %w", a.flags.record, err)
 	}
 	return rec, nil
