@@ -22,10 +22,11 @@ func (d *Doc) Diff(after string) []Edit {
 	if d.text == after {
 		return nil
 	}
-	to := New(after)
-	a, b := d.split(), to.split()
 	// The common head and tail are cut off first: the usual edit is a few lines
 	// of a long file.
+	start, end, shift := d.changed(after)
+	from, to := New(d.text[start:end]), New(after[start:end+shift])
+	a, b := from.split(), to.split()
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++
@@ -37,12 +38,58 @@ func (d *Doc) Diff(after string) []Edit {
 	var edits []Edit
 	for _, x := range lcs.DiffLines(a[head:len(a)-tail], b[head:len(b)-tail]) {
 		edits = append(edits, Edit{
-			Start: d.offsetOfLine(head + x.Start),
-			End:   d.offsetOfLine(head + x.End),
-			New:   after[to.offsetOfLine(head+x.ReplStart):to.offsetOfLine(head+x.ReplEnd)],
+			Start: start + from.offsetOfLine(head+x.Start),
+			End:   start + from.offsetOfLine(head+x.End),
+			New:   to.text[to.offsetOfLine(head+x.ReplStart):to.offsetOfLine(head+x.ReplEnd)],
 		})
 	}
 	return merge(edits)
+}
+
+// changed answers bounds that are starts of lines in both texts, or their ends,
+// outside of which these are the same; in after the second is shifted.
+func (d *Doc) changed(after string) (start, end, shift int) {
+	n := min(len(d.text), len(after))
+	same := commonPrefix(d.text[:n], after[:n])
+	// The line of the last byte that is the same: behind it, a "\r" that ends the
+	// common part may have a "\n" in one of the texts.
+	start = int(d.starts[lineAt(d.starts, max(same-1, 0))])
+	tail := commonSuffix(d.text[len(d.text)-(n-start):], after[len(after)-(n-start):])
+	end = d.offsetOfLine(lineAt(d.starts, len(d.text)-tail) + 1)
+	return start, end, len(after) - len(d.text)
+}
+
+// commonPrefix counts the bytes at the start of two texts of one length that are
+// the same, by halving what is compared at once.
+func commonPrefix(a, b string) int {
+	n := 0
+	for size := len(a); size > 0; {
+		if a[n:n+size] == b[n:n+size] {
+			if n += size; n == len(a) {
+				break
+			}
+			size = min(size, len(a)-n)
+			continue
+		}
+		size /= 2
+	}
+	return n
+}
+
+// commonSuffix is commonPrefix from the end.
+func commonSuffix(a, b string) int {
+	n := 0
+	for size := len(a); size > 0; {
+		if a[len(a)-n-size:len(a)-n] == b[len(b)-n-size:len(b)-n] {
+			if n += size; n == len(a) {
+				break
+			}
+			size = min(size, len(a)-n)
+			continue
+		}
+		size /= 2
+	}
+	return n
 }
 
 // Edits is Diff in a client's positions. Every range lies inside of the document,

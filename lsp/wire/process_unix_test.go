@@ -118,7 +118,7 @@ func TestAProcessOfAnotherMachineDoesNotEndTheServer(t *testing.T) {
 func TestChildrenDieOfABrokenPipe(t *testing.T) {
 	if os.Getenv("WIRE_TEST_CHILD") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestChildrenDieOfABrokenPipe$")
-		cmd.Env = append(os.Environ(), "WIRE_TEST_CHILD=1")
+		cmd.Env = append(os.Environ(), "WIRE_TEST_CHILD=1", "GORACE=atexit_sleep_ms=0")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		if _, err := cmd.Output(); err != nil || !strings.Contains(stderr.String(), "status 141") {

@@ -110,7 +110,7 @@ func TestTooBigMessageIsDiscarded(t *testing.T) {
 
 func TestBigMessagePassesBothWays(t *testing.T) {
 	e, _, _ := ready(t, lsptest.Options{})
-	want := fmt.Sprintf(`{"x":"%s"}`, strings.Repeat("é", 4<<20))
+	want := fmt.Sprintf(`{"x":"%s"}`, strings.Repeat("é", bigMessage()/8))
 	if got, err := e.Call("test/echo", want); err != nil || string(got) != want {
 		t.Errorf("echo of %d bytes gave %d bytes, %v", len(want), len(got), err)
 	}
