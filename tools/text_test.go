@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
@@ -229,4 +230,48 @@ func TestHeadTailCountsCharacters(t *testing.T) {
 	if got, want := joinCut("abcd", "wxyz", 10, 4), "ab\n[... 14 characters elided ...]\nyz"; got != want {
 		t.Errorf("joinCut is %q, want %q", got, want)
 	}
+}
+
+// FuzzAnyPatch applies anything to anything: it is refused, or every line of the
+// result is one of the file or one that the diff adds.
+func FuzzAnyPatch(f *testing.F) {
+	for _, tt := range corpus {
+		f.Add(tt.file, tt.diff)
+	}
+	f.Fuzz(func(t *testing.T, file, diff string) {
+		d, err := parseDiff(diff, "f.txt")
+		if err != nil {
+			return
+		}
+		got, err := applyDiff(file, d)
+		if err != nil {
+			return
+		}
+		from := map[string]bool{}
+		for _, l := range texts(splitLines(strings.TrimPrefix(file, bom))) {
+			from[strings.TrimRight(l, "\r")] = true
+		}
+		for _, h := range d.hunks {
+			for _, l := range h.lines {
+				if l.op == '+' {
+					from[strings.TrimRight(strings.TrimPrefix(l.text, bom), "\r")] = true
+				}
+			}
+		}
+		for _, l := range texts(splitLines(strings.TrimPrefix(got, bom))) {
+			if !from[strings.TrimRight(l, "\r")] {
+				t.Errorf("the line %q is from nowhere", l)
+			}
+		}
+	})
+}
+
+func FuzzPlainText(f *testing.F) {
+	f.Add([]byte("\x1b[2K\rstep\x1b]0;x\x07\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got := plainText(b)
+		if !utf8.ValidString(got) || strings.ContainsFunc(got, isControl) {
+			t.Errorf("%q became %q", b, got)
+		}
+	})
 }
