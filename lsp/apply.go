@@ -59,7 +59,7 @@ func (l Limits) withDefaults() Limits {
 // client creates files.
 func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, error) {
 	if w.server.ctx.Err() != nil {
-		return tools.Applied{}, fmt.Errorf("edit of %s: the editor is gone: %w", e.Path, w.server.hold(ctx))
+		return tools.Applied{}, w.orphaned(ctx, e)
 	}
 	unlock, err := w.server.edits.lock(ctx, realPath(w.abs(e.Path)))
 	if err != nil {
@@ -200,6 +200,10 @@ func (w *workspace) land(ctx context.Context, e tools.Edit, params *protocol.App
 		wait := time.NewTimer(l.Poll)
 		select {
 		case a := <-answered:
+			if errors.Is(a.err, errGone) {
+				wait.Stop()
+				return w.orphaned(ctx, e)
+			}
 			got, deadline = &a, time.Now().Add(l.Landing)
 			rest = time.Now().Add(l.Settle)
 		case <-watch.wake:
@@ -209,10 +213,15 @@ func (w *workspace) land(ctx context.Context, e tools.Edit, params *protocol.App
 			return fmt.Errorf("edit of %s: %w while waiting for the editor; %s", e.Path, ctx.Err(), w.look(e))
 		case <-w.server.ctx.Done():
 			wait.Stop()
-			return fmt.Errorf("edit of %s: the editor is gone: %w", e.Path, w.server.hold(ctx))
+			return w.orphaned(ctx, e)
 		}
 		wait.Stop()
 	}
+}
+
+// orphaned is the error of an edit whose editor is gone.
+func (w *workspace) orphaned(ctx context.Context, e tools.Edit) error {
+	return fmt.Errorf("edit of %s: %w: %w", e.Path, errGone, w.server.hold(ctx))
 }
 
 // progress is what can be seen of an edit under way.

@@ -45,7 +45,7 @@ func (s *Server) Approve(ctx context.Context, q session.Question) session.Answer
 	switch {
 	case err == nil:
 		return a
-	case s.ctx.Err() != nil:
+	case errors.Is(err, errGone):
 		_ = s.hold(ctx)
 		return session.Answer{Decision: session.Deny, Reason: "the editor is gone"}
 	case ctx.Err() != nil:

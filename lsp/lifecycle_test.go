@@ -173,7 +173,7 @@ func TestTheEndOfTheEditorIsNoAnswer(t *testing.T) {
 	r.code <- <-r.code
 	select {
 	case err := <-done:
-		t.Errorf("%v, before the engine ended", err)
+		t.Fatalf("%v, before the engine ended", err)
 	default:
 	}
 	stop()

@@ -2,7 +2,10 @@ package lsp
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"os"
 
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/go-json-experiment/json/jsontext"
@@ -75,11 +78,28 @@ func (methods) Shutdown(context.Context) error { return nil }
 // connection is the client on the wire.
 type connection struct{ *wire.Client }
 
+// errGone is a call that the end of the connection took the answer of.
+var errGone = errors.New("the editor is gone")
+
 // Call implements peer.
 func (c connection) Call(ctx context.Context, method string, params, result any) error {
 	raw, err := wire.Call[jsonrpc2.RawMessage](ctx, c.Client, method, params)
+	if err != nil && c.ended(err) {
+		return fmt.Errorf("%w: %w", errGone, err)
+	}
 	if err != nil || result == nil {
 		return err
 	}
 	return protocol.Unmarshal(raw, result)
+}
+
+// ended reports that a call failed because the connection has ended. The error
+// comes before the end of the connection's context where the input ended first.
+func (c connection) ended(err error) bool {
+	for _, end := range []error{jsonrpc2.ErrClientClosing, jsonrpc2.ErrServerClosing, io.EOF, io.ErrClosedPipe, os.ErrClosed} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return c.Context().Err() != nil
 }

@@ -197,6 +197,9 @@ func (s *Server) call(ctx context.Context, method string, params, result any) er
 	defer stop()
 	defer context.AfterFunc(s.ctx, stop)()
 	err := s.peer.Call(ctx, method, params, result)
+	if s.ctx.Err() != nil {
+		return errGone
+	}
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
