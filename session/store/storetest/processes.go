@@ -70,9 +70,7 @@ func Crowd(t *testing.T, dsn string, n int) {
 		}
 		s.head(ids[i], uint64(n/processes/4*4))
 	}
-	l, err := s.store.List(s.ctx)
-	s.must(err, "List answers")
-	s.equal(len(l.Sessions), processes, "each process has its session")
+	s.equal(len(s.listed(ids...)), processes, "each process has its session")
 }
 
 // Kills checks that what an append answered is there after a crash: a child
