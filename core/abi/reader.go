@@ -97,8 +97,7 @@ func (r *Reader) More(closing byte) bool {
 		return true
 	case c == ',':
 		r.at++
-		r.space()
-		return r.err == nil
+		return true
 	default:
 		r.Fail("',' or '" + string(rune(closing)) + "' expected")
 		return false
@@ -297,10 +296,15 @@ func (r *Reader) peek() byte {
 	return r.data[r.at]
 }
 
+// space skips white space. It is small enough to vanish in its callers, where
+// there mostly is none.
 func (r *Reader) space() {
-	if r.at < len(r.data) && r.data[r.at] > ' ' {
-		return
+	if r.at >= len(r.data) || r.data[r.at] <= ' ' {
+		r.blank()
 	}
+}
+
+func (r *Reader) blank() {
 	for r.at < len(r.data) {
 		switch r.data[r.at] {
 		case ' ', '\t', '\n', '\r':
