@@ -49,7 +49,7 @@ func currentTurn(ms []history.Message) turnStart {
 		}
 		return turnStart{i, i}
 	}
-	start := turnStart{media: n}
+	var start turnStart
 	for i := n - 1; i > 0 && start.results == 0; i-- {
 		if speaks(ms[i]) {
 			start.results = i
