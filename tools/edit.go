@@ -20,6 +20,24 @@ type draft struct {
 	after string
 	verb  string // "created", "wrote" or "patched"
 	note  string // said to the model with the result
+	// view is the whole text as the model takes it to be after the edit, without
+	// what others changed and it has not seen; known is false when it has never
+	// seen the whole.
+	view  string
+	known bool
+}
+
+// learn brings the memory up to date with an edit that is done and answers what a
+// result says of it: the hash of the model's view where that is not after.
+func (e *Executor) learn(d draft) (readHash string) {
+	if !d.known {
+		return Unread
+	}
+	hash := e.seen.saw(d.path, d.view)
+	if d.view == d.after {
+		return ""
+	}
+	return hash
 }
 
 // drafter computes a draft's after, verb and note from the current text. An error
@@ -118,8 +136,11 @@ func (e *Executor) edit(ctx context.Context, name, label string, make drafter) O
 			return out
 		}
 		if d.exists && d.after == d.text {
-			e.seen.saw(d.path, d.text)
-			return Outcome{State: Completed, Text: fmt.Sprintf("%s is unchanged: %s", d.path, d.note), ReadHash: hashText(d.text)}
+			out := Outcome{State: Completed, Text: fmt.Sprintf("%s is unchanged: %s", d.path, d.note)}
+			if d.known {
+				out.ReadHash = e.seen.saw(d.path, d.view)
+			}
+			return out
 		}
 		applied, err := e.ws.Apply(ctx, Edit{
 			Path: d.path, Create: !d.exists, Before: d.text, After: d.after,
@@ -134,8 +155,9 @@ func (e *Executor) edit(ctx context.Context, name, label string, make drafter) O
 		case err != nil:
 			return failf("%s was not changed: %s", d.path, err)
 		}
-		e.seen.saw(d.path, d.after)
-		return landed(d, applied)
+		out := landed(d, applied)
+		out.ReadHash = e.learn(d)
+		return out
 	}
 	return failf("%s was not changed: it is being changed by someone else all the time", name)
 }

@@ -333,3 +333,43 @@ func TestWriteFileKeepsWhatItWasNotToldOf(t *testing.T) {
 		t.Errorf("left behind: %s", got)
 	}
 }
+
+func TestWhatTheModelHasNotSeenIsNotTakenForKnown(t *testing.T) {
+	w := newWorld(t, map[string]string{"f": "1\n2\n3\n", "g": "1\n2\n3\n", "empty": ""})
+	// A patch shows the model only its own lines.
+	if got := w.run(patchOp("f", "@@ -1 +1 @@\n-1\n+one\n")); got.State != Completed || got.ReadHash != Unread {
+		t.Errorf("the patch: %+v", got)
+	}
+	want(t, w.run(writeOp("f", "one\ntwo\n")), Failed, "read it first")
+	// A rebased edit leaves lines of someone else's, which the model's next whole
+	// text does not have.
+	w.run(readOp("g"))
+	w.put("g", "1\n2\n3\nuser\n")
+	got := w.run(writeOp("g", "one\n2\n3\n"))
+	want(t, got, Completed, "rebased")
+	if got.ReadHash != hashText("one\n2\n3\n") {
+		t.Errorf("the model's view is %q", got.ReadHash)
+	}
+	want(t, w.run(writeOp("g", "one\ntwo\n3\n")), Completed, "rebased")
+	want(t, w.run(patchOp("g", "@@ -1 +1 @@\n-one\n+ONE\n")), Completed, "rebased")
+	want(t, w.run(patchOp("g", "@@ -4 +4 @@\n-user\n+user!\n")), Completed)
+	want(t, w.run(writeOp("g", "ONE\ntwo\nthree\n")), Completed, "rebased")
+	if w.get("g") != "ONE\ntwo\nthree\nuser!\n" {
+		t.Errorf("g holds %q", w.get("g"))
+	}
+	if got := w.run(writeOp("new", "x\n")); got.ReadHash != "" || got.Edit == nil {
+		t.Errorf("a new file: %+v", got)
+	}
+	want(t, w.run(writeOp("empty", "x\n")), Completed, "wrote empty")
+	want(t, w.run(writeOp("empty", "y\n")), Completed, "wrote empty")
+}
+
+func TestRememberTakesAnyNameOfAFile(t *testing.T) {
+	posix(t)
+	w := newWorld(t, map[string]string{"d/f": "a\n", "gone": "a\n"})
+	link(t, w, "l", "d")
+	w.Remember(map[string]string{w.dir + "/l/f": hashText("a\n"), "./gone": hashText("a\n")})
+	w.Remember(map[string]string{"gone": Unread})
+	want(t, w.run(writeOp("d/f", "b\n")), Completed)
+	want(t, w.run(writeOp("gone", "b\n")), Failed, "read it first")
+}

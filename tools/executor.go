@@ -107,9 +107,22 @@ func def[T comparable](v *T, d T) {
 func (e *Executor) Seen() map[string]string { return e.seen.hashes() }
 
 // Remember adds files that the model knows by the hash of what it saw, as Seen
-// gave them or as results of an earlier run have them (Outcome.ReadHash, and the
-// hash of a Change's After). An empty hash makes it forget the file.
-func (e *Executor) Remember(hashes map[string]string) { e.seen.restore(hashes) }
+// gave them or as results of an earlier run have them: Outcome.ReadHash, and
+// where that is empty the hash of a Change's After. An empty hash or Unread makes
+// it forget the file. A path may be any that names the file.
+func (e *Executor) Remember(hashes map[string]string) {
+	found := make(map[string]string, len(hashes))
+	for name, hash := range hashes {
+		if hash == Unread {
+			hash = ""
+		}
+		if p, err := e.find(name); err == nil {
+			name = p
+		}
+		found[name] = hash
+	}
+	e.seen.restore(found)
+}
 
 // Grant allows, for the rest of the session, the calls whose Decision has this
 // key. A deny rule still wins.

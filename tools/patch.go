@@ -31,6 +31,7 @@ func (e *Executor) patchDraft(ctx context.Context, op *abi.Patch) drafter {
 			if err != nil {
 				return d, fmt.Errorf("%w%s", err, e.nearNames(ctx, f.path))
 			}
+			d.view, d.known = d.after, true
 			return d, nil
 		}
 		if err := textOnly(f); err != nil {
@@ -39,6 +40,7 @@ func (e *Executor) patchDraft(ctx context.Context, op *abi.Patch) drafter {
 		if diff.create && f.text != "" {
 			if text, err := newText(f.path, diff); err == nil && text == f.text {
 				d.after, d.note = f.text, "the patch is already applied"
+				d.view, d.known = text, true
 				return d, nil
 			}
 			return d, fmt.Errorf("%s exists already, but the diff makes a new file; nothing was applied", f.path)
@@ -63,7 +65,7 @@ func (e *Executor) patched(d draft, f file, diff fileDiff) (draft, error) {
 	var clash error
 	if moved && k.held {
 		if wanted, err := applyDiff(k.text, diff); err == nil {
-			d.after = wanted
+			d.after, d.view, d.known = wanted, wanted, true
 			merged, places := merge3(k.text, f.text, wanted)
 			if len(places) == 0 {
 				d.after, d.note = merged, rebased
@@ -80,6 +82,7 @@ func (e *Executor) patched(d draft, f file, diff fileDiff) (draft, error) {
 	if clash != nil {
 		return d, clash
 	}
+	d.view, d.known = k.text, ok && k.held // what it knows of a file that moved on stays
 	after, err := applyDiff(f.text, diff)
 	if err != nil {
 		if moved && !errors.Is(err, errApplied) {
@@ -93,6 +96,8 @@ func (e *Executor) patched(d draft, f file, diff fileDiff) (draft, error) {
 	d.after = after
 	if moved {
 		d.note = rebased
+	} else {
+		d.view = after
 	}
 	return d, nil
 }

@@ -82,11 +82,17 @@ type Outcome struct {
 	Text  string // for the model
 	// Edit is set when a Write or Patch changed a file.
 	Edit *Change
-	// ReadHash is the hex SHA-256 of the text that a Read showed, "" otherwise.
+	// ReadHash is the hex SHA-256 of the whole text that the model knows a file to
+	// have by this call: what a Read or a refusal showed. With an Edit it is set
+	// only where that is not the Edit's After: to the model's own view of a file in
+	// which the edit met others' changes, or to Unread. It wins over the Edit.
 	ReadHash string
 	// Touched are files that a command was seen to change, relative to the root.
 	Touched []string
 }
+
+// Unread is the ReadHash of an edit to a file that the model has not seen whole.
+const Unread = "unread"
 
 // Change is a landed edit with its whole texts.
 type Change struct {

@@ -21,7 +21,7 @@ func (e *Executor) write(ctx context.Context, op *abi.Write, label string) Outco
 // has not seen.
 func (e *Executor) writeDraft(op *abi.Write) drafter {
 	return func(f file) (draft, error) {
-		d := draft{after: op.Text, verb: "wrote"}
+		d := draft{after: op.Text, view: op.Text, known: true, verb: "wrote"}
 		if strings.IndexByte(op.Text, 0) >= 0 {
 			return d, errors.New("the text has NUL bytes in it; only text can be written")
 		}
@@ -39,8 +39,12 @@ func (e *Executor) writeDraft(op *abi.Write) drafter {
 		k, ok := e.seen.of(f.path, f.text)
 		if !ok {
 			d.after = adopt(f.text, op.Text)
-			if d.after != f.text {
+			d.view = d.after
+			if d.after != f.text && strings.TrimPrefix(f.text, bom) != "" {
 				return d, fmt.Errorf("%s exists and was not read in this session: read it first, so that nothing is overwritten unseen", f.path)
+			}
+			if d.after != f.text {
+				d.note = ""
 			}
 			return d, nil
 		}
@@ -48,6 +52,7 @@ func (e *Executor) writeDraft(op *abi.Write) drafter {
 			return d, fmt.Errorf("%s was changed since you read it: read it again, nothing was written", f.path)
 		}
 		d.after = adopt(k.text, op.Text)
+		d.view = d.after
 		if k.text == f.text {
 			if d.after != f.text {
 				d.note = ""
