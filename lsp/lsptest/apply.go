@@ -120,19 +120,11 @@ func (e *Editor) applyEdit(m Message, how EditAnswer) {
 		_, _ = e.perform(half(entries), true)
 		e.applied(m.ID, errors.New("the editor failed half way"))
 	case EditOther:
-		for i := range entries {
-			for j := range entries[i].Edits {
-				entries[i].Edits[j].NewText += "// put in by a hook\n"
-			}
-		}
+		disturb(entries)
 		_, err := e.perform(entries, true)
 		e.applied(m.ID, err)
 	case EditTyped, EditTypedTrue:
-		for _, x := range entries {
-			if b := e.target(x); b != nil {
-				e.change1(b, b.uri, []text.Change{{Range: &protocol.Range{}, Text: "typed meanwhile\n"}})
-			}
-		}
+		e.typeBefore(entries)
 		_, err := e.perform(entries, true)
 		if how == EditTypedTrue {
 			err = nil
@@ -151,6 +143,24 @@ func (e *Editor) applyEdit(m Message, how EditAnswer) {
 			err = nil
 		}
 		e.applied(m.ID, err)
+	}
+}
+
+// disturb makes edits give another text.
+func disturb(entries []entry) {
+	for _, x := range entries {
+		for i := range x.Edits {
+			x.Edits[i].NewText += "// put in by a hook\n"
+		}
+	}
+}
+
+// typeBefore types a line into each open document that entries would edit.
+func (e *Editor) typeBefore(entries []entry) {
+	for _, x := range entries {
+		if b := e.target(x); b != nil {
+			e.change1(b, b.uri, []text.Change{{Range: &protocol.Range{}, Text: "typed meanwhile\n"}})
+		}
 	}
 }
 

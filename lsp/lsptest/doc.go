@@ -36,7 +36,7 @@
 // Flags of start:
 //
 //	-folder DIR          a workspace folder, repeatable; default $WORK; "-folder none" is none
-//	-client NAME         the habits of neovim, vscode, helix or eglot; later flags add to them
+//	-client NAME         the habits of neovim, vscode, helix or eglot, which the other flags change
 //	-encoding LIST       utf-8,utf-16,utf-32 in the order of the offer
 //	-no LIST             lacks applyEdit, documentChanges, create, progress, showDocument, content, configuration, registration
 //	-transcript, -approvals, -saves   declares experimental.agent.transcript, .approvals; saves edits

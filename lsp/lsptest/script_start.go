@@ -38,84 +38,110 @@ func Client(name string) (o Options, ok bool) {
 	return o, ok
 }
 
+// startFlags are those of "lsp start", as they were given.
+type startFlags struct {
+	folders, env                      list
+	client, encodings, no             string
+	edits, questions, creates         string
+	options, settings, capabilities   string
+	transcript, approvals, saves, raw bool
+	step                              int
+}
+
+func (x *startFlags) parse(args []string) (rest []string, err error) {
+	f := flag.NewFlagSet("lsp start", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Var(&x.folders, "folder", "")
+	f.Var(&x.env, "env", "")
+	for name, to := range map[string]*string{
+		"client": &x.client, "encoding": &x.encodings, "no": &x.no,
+		"edits": &x.edits, "questions": &x.questions, "progress": &x.creates,
+		"options": &x.options, "settings": &x.settings, "capabilities": &x.capabilities,
+	} {
+		f.StringVar(to, name, "", "")
+	}
+	for name, to := range map[string]*bool{"transcript": &x.transcript, "approvals": &x.approvals, "saves": &x.saves, "uninitialized": &x.raw} {
+		f.BoolVar(to, name, false, "")
+	}
+	f.IntVar(&x.step, "step", 0, "")
+	err = f.Parse(args)
+	return f.Args(), err
+}
+
 // start is "lsp start".
 func (s *script) start(args []string) {
 	if s.editors[s.name] != nil {
 		s.ts.Fatalf("editor %q is running", s.name)
 	}
-	var folders, env list
-	var client, encodings, no, edits, questions, creates, options, settings, capabilities string
+	var x startFlags
+	command, err := x.parse(args)
+	s.ts.Check(err)
+	e := Start(s.ts, s.command(command, x.env), s.options(x))
+	s.editors[s.name] = e
+	if !x.raw {
+		s.print(pretty(e.Initialize()))
+	}
+}
+
+// options makes an editor of flags, beginning with a client's habits.
+func (s *script) options(x startFlags) Options {
 	var o Options
-	f := flag.NewFlagSet("lsp start", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.Var(&folders, "folder", "")
-	f.Var(&env, "env", "")
-	f.StringVar(&client, "client", "", "")
-	f.StringVar(&encodings, "encoding", "", "")
-	f.StringVar(&no, "no", "", "")
-	f.StringVar(&edits, "edits", "", "")
-	f.StringVar(&questions, "questions", "", "")
-	f.StringVar(&creates, "progress", "", "")
-	f.StringVar(&options, "options", "", "")
-	f.StringVar(&settings, "settings", "", "")
-	f.StringVar(&capabilities, "capabilities", "", "")
-	transcript := f.Bool("transcript", false, "")
-	approvals := f.Bool("approvals", false, "")
-	saves := f.Bool("saves", false, "")
-	step := f.Int("step", 0, "")
-	uninitialized := f.Bool("uninitialized", false, "")
-	s.ts.Check(f.Parse(args))
-	if client != "" {
+	if x.client != "" {
 		var ok bool
-		if o, ok = Client(client); !ok {
-			s.ts.Fatalf("unknown client %q", client)
+		if o, ok = Client(x.client); !ok {
+			s.ts.Fatalf("unknown client %q", x.client)
 		}
 	}
-	for _, name := range split(encodings) {
+	if x.encodings != "" {
+		o.Encodings = nil
+	}
+	for _, name := range split(x.encodings) {
 		e, err := text.ParseEncoding(protocol.PositionEncodingKind(name))
 		s.ts.Check(err)
 		o.Encodings = append(o.Encodings, e)
 	}
-	for _, name := range split(no) {
+	for _, name := range split(x.no) {
 		lack, ok := o.lacks()[name]
 		if !ok {
 			s.ts.Fatalf("nothing is called %q that an editor may lack", name)
 		}
 		*lack = true
 	}
-	o.Transcript, o.Approvals, o.SavesEdits = *transcript, *approvals, *saves
-	if edits != "" {
-		o.Edits = EditAnswer(edits)
+	o.Transcript, o.Approvals, o.SavesEdits = x.transcript, x.approvals, x.saves
+	o.Creates = ProgressAnswer(x.creates)
+	if x.edits != "" {
+		o.Edits = EditAnswer(x.edits)
 	}
-	for _, q := range split(questions) {
+	for _, q := range split(x.questions) {
 		o.Questions = append(o.Questions, QuestionAnswer(q))
 	}
-	o.Creates = ProgressAnswer(creates)
-	if *step != 0 {
-		o.VersionStep = int32(*step)
+	if x.step != 0 {
+		o.VersionStep = int32(x.step)
 	}
-	if options != "" {
-		o.InitializationOptions = s.json([]string{options})
+	if x.options != "" {
+		o.InitializationOptions = s.json([]string{x.options})
 	}
-	if settings != "" {
-		s.decodeInto(s.json([]string{settings}), &o.Settings)
+	if x.settings != "" {
+		s.decodeInto(s.json([]string{x.settings}), &o.Settings)
 	}
-	if capabilities != "" {
-		o.Capabilities = s.json([]string{capabilities})
+	if x.capabilities != "" {
+		o.Capabilities = s.json([]string{x.capabilities})
 	}
-	for _, d := range folders {
+	o.Folders = s.folders(x.folders)
+	return o
+}
+
+func (s *script) folders(dirs []string) []string {
+	if len(dirs) == 0 {
+		return []string{s.work}
+	}
+	var out []string
+	for _, d := range dirs {
 		if d != "none" {
-			o.Folders = append(o.Folders, filepath.Clean(s.path(d)))
+			out = append(out, filepath.Clean(s.path(d)))
 		}
 	}
-	if len(folders) == 0 {
-		o.Folders = []string{s.work}
-	}
-	e := Start(s.ts, s.command(f.Args(), env), o)
-	s.editors[s.name] = e
-	if !*uninitialized {
-		s.print(pretty(e.Initialize()))
-	}
+	return out
 }
 
 func (o *Options) lacks() map[string]*bool {

@@ -46,31 +46,14 @@ func (s *script) condition(e *Editor, from int, args []string) func() bool {
 		}
 		return ""
 	}
-	message := func(match func(Message) bool) func() bool {
-		return func() bool {
-			for _, m := range e.traffic[from:] {
-				if !m.Sent && match(m) {
-					return true
-				}
-			}
-			return false
-		}
-	}
-	event := func(kind, contains string) func() bool {
-		return message(func(m Message) bool {
-			x := get[Event](m.Params)
-			return m.is("agent/transcript") && x.Kind() == kind && strings.Contains(string(x.Event), contains)
-		})
-	}
+	message := func(match func(Message) bool) func() bool { return e.since(from, match) }
+	event := func(kind, contains string) func() bool { return message(isEvent(kind, contains)) }
 	switch args[0] {
 	case "done":
-		pushed := event("done", arg(1))
-		return func() bool {
-			if e.options.Transcript {
-				return pushed()
-			}
-			return message(func(m Message) bool { return m.is("$/progress") && get[string](m.Params, "value", "kind") == "end" })()
+		if e.options.Transcript {
+			return event("done", arg(1))
 		}
+		return message(func(m Message) bool { return m.is("$/progress") && get[string](m.Params, "value", "kind") == "end" })
 	case "event":
 		need(1, "event KIND [TEXT]")
 		return event(args[1], arg(2))
@@ -99,6 +82,26 @@ func (s *script) condition(e *Editor, from int, args []string) func() bool {
 	}
 	s.ts.Fatalf("nothing can be waited for that is called %q", args[0])
 	return nil
+}
+
+// since finds a message of the server from a number on; its answer is called with
+// e.mu held.
+func (e *Editor) since(from int, match func(Message) bool) func() bool {
+	return func() bool {
+		for _, m := range e.traffic[min(from, len(e.traffic)):] {
+			if !m.Sent && match(m) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func isEvent(kind, contains string) func(Message) bool {
+	return func(m Message) bool {
+		x := get[Event](m.Params)
+		return m.is("agent/transcript") && x.Kind() == kind && strings.Contains(string(x.Event), contains)
+	}
 }
 
 // poll is wait for what no message tells of: it looks again after a moment.

@@ -25,6 +25,8 @@ const (
 	maxHeader   = 16 << 10 // bytes of one frame's header
 	maxQueued   = 32 << 20 // bytes that wait for a client which does not read
 	writeChunk  = 1 << 20  // under one deadline
+
+	closeLimit = 100 * time.Millisecond // for closing both ends
 )
 
 // stream frames messages over a pair of pipes. It has only the library's public
@@ -309,7 +311,16 @@ func (s *stream) shut(limit time.Duration) {
 			s.log.Warn("the client did not read the last messages")
 		}
 		close(s.closed)
-		_ = s.in.Close()
-		_ = s.out.Close()
+		ends := make(chan struct{})
+		go func() {
+			defer close(ends)
+			_ = s.out.Close()
+			_ = s.in.Close()
+		}()
+		t.Reset(closeLimit)
+		select {
+		case <-ends:
+		case <-t.C: // some systems close a file only after the read that waits on it
+		}
 	})
 }
