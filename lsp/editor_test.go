@@ -32,6 +32,12 @@ func (r *rig) tell(payloads ...event.Payload) {
 	}
 }
 
+// storeEvent is an event that says how something ended.
+func storeEvent(err error) store.Event {
+	raw, _ := event.Encode(&event.Note{Text: fmt.Sprint(err)})
+	return store.Event{Payload: store.Payload{Data: raw}}
+}
+
 var aTurn = []event.Payload{
 	&event.User{Turn: 1, Text: "fix\nit"},
 	&event.Ask{Turn: 1, ID: 1, Round: 1},
