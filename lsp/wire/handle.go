@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"os"
@@ -177,7 +178,7 @@ func (s *server) initialize(r *jsonrpc2.Request) (any, error) {
 	var result any
 	var err error
 	if h, ok := s.config.Requests[protocol.MethodInitialize]; ok {
-		result, err = h(s.inline, params(r))
+		result, err = h(s.inline, bytes.Clone(params(r))) // only Async makes a request's bytes our own
 	} else {
 		var p *protocol.InitializeParams
 		if p, err = decodeInitialize(r.Params()); err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
@@ -175,6 +176,34 @@ func TestCancelOfARequestReachesTheClientsCall(t *testing.T) {
 	}
 	e.WaitMethod("$/cancelRequest", 0)
 	e.Release(lsptest.EditBefore) // the late answer is dropped
+	e.Shutdown()
+}
+
+func TestParamsOfRequestsMayBeKept(t *testing.T) {
+	s := &server{}
+	config := s.config()
+	kept := make(chan jsontext.Value, 2)
+	keep := func(_ context.Context, params jsontext.Value) (any, error) {
+		kept <- params
+		return jsontext.Value(`{"capabilities":{}}`), nil
+	}
+	config.Requests["initialize"], config.Requests["test/keep"] = keep, keep
+	e, _ := serve(t, config, lsptest.Options{})
+	e.Initialize()
+	if _, err := e.Call("test/keep", `{"keep":"this"}`); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		if _, err := e.Call("test/echo", fmt.Sprintf(`{"over":"%s"}`, strings.Repeat("x", 2000))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first := <-kept; !first.IsValid() || strings.Contains(string(first), "xxx") {
+		t.Errorf("the params of initialize became %s", first)
+	}
+	if second := <-kept; string(second) != `{"keep":"this"}` {
+		t.Errorf("the params of the request became %s", second)
+	}
 	e.Shutdown()
 }
 
