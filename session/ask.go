@@ -181,17 +181,60 @@ func (s *Session) respondWith(a *ask, name string) (model.Response, error) {
 	if err != nil {
 		return model.Response{}, err
 	}
-	messages, err := s.project(a.turn, profile)
-	if err != nil {
-		return model.Response{}, fmt.Errorf("prepare the model's messages: %w", err)
-	}
-	return m.Respond(a.turn.ctx, model.Request{
-		Profile: profile, Messages: messages, Tools: model.Tools(), Step: stepOf(a.turn.id, a.round),
-	}, func(d model.Delta) {
-		if d.Text != "" {
-			s.editor.Delta(s.id, a.turn.id, d.Text)
+	return s.exchange(a, profile, m)
+}
+
+// exchange asks a model. A conversation that does not fit its context, or nearly
+// so, is compacted once.
+func (s *Session) exchange(a *ask, p model.Profile, m model.Model) (model.Response, error) {
+	for compacted := false; ; {
+		messages, err := s.project(a.turn, p)
+		if err != nil {
+			return model.Response{}, fmt.Errorf("prepare the model's messages: %w", err)
 		}
-	})
+		if !compacted && s.full(p, messages) {
+			compacted = true
+			if err := s.compact(a, p, m); err == nil {
+				continue
+			} else if err := s.tellUncompacted(a, err); err != nil {
+				return model.Response{}, err
+			}
+		}
+		resp, err := m.Respond(a.turn.ctx, model.Request{
+			Profile: p, Messages: messages, Tools: model.Tools(), Step: stepOf(a.turn.id, a.round),
+		}, func(d model.Delta) { s.stream(a.turn, d) })
+		if err == nil {
+			s.measured(messages, resp.Usage)
+			return resp, nil
+		}
+		if compacted || !overflows(err) {
+			return resp, err
+		}
+		compacted = true
+		if why := s.compact(a, p, m); why != nil {
+			return resp, fmt.Errorf("%w; and the conversation could not be compacted: %w", err, why)
+		}
+	}
+}
+
+// tellUncompacted says that a summary was due and is not there; the request goes
+// out as it is.
+func (s *Session) tellUncompacted(a *ask, err error) error {
+	if errors.Is(err, errNothingToCompact) {
+		return nil
+	}
+	_, err = s.journal.record(a.turn.ctx, &event.Note{Turn: a.turn.id, Text: "the conversation was not compacted: " + err.Error()})
+	return err
+}
+
+// stream shows a piece of an answer as it comes.
+func (s *Session) stream(t *turn, d model.Delta) {
+	if d.Restarted {
+		s.editor.Delta(s.id, t.id, "\n[the answer was cut off; here it is anew]\n")
+	}
+	if d.Text != "" {
+		s.editor.Delta(s.id, t.id, d.Text)
+	}
 }
 
 // modelOf answers the session's one model for a profile.

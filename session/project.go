@@ -43,7 +43,7 @@ func (s *Session) project(t *turn, p model.Profile) ([]jsontext.Value, error) {
 	if p.ReasoningEcho == "both" {
 		cfg.ReasoningEcho = projection.Both
 	}
-	return projection.Project(t.ctx, s.journal.history(), t.layers.system, m, cfg, projection.Hooks{})
+	return s.projector.Project(t.ctx, s.journal.history(), t.layers.system, m, cfg, projection.Hooks{})
 }
 
 // system reads the layers of a turn.

@@ -148,6 +148,8 @@ func (s *Session) read(ctx context.Context) (*log, error) {
 			if t := open[p.Turn]; t != nil {
 				delete(t.calls, p.ID)
 			}
+		case *event.Summary:
+			s.answered = append(s.answered, answered{p.Profile, stepOf(p.Turn, 0), p.ProviderID})
 		case *event.Error:
 			if l.ask != nil && p.Cancels {
 				s.answered = append(s.answered, answered{l.ask.event.Profile, stepOf(p.Turn, l.rounds[p.Turn]), ""})

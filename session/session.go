@@ -13,6 +13,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/clock"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/projection"
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/agent-lsp/agent-lsp/tools"
 	"github.com/google/uuid"
@@ -55,6 +56,10 @@ type Session struct {
 	models   map[string]model.Model
 	answered []answered // by processes before this one
 	usage    model.Usage
+
+	bytesPerToken float64 // of the last answer's request; 0 before
+
+	projector projection.Projector // owned by the one ask that runs
 }
 
 // turn is one prompt on its way.

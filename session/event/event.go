@@ -175,8 +175,12 @@ type Finding struct {
 
 // Summary stands for all messages up to and including CoveredUpTo.
 type Summary struct {
-	Text        string `json:"text"`
-	CoveredUpTo uint64 `json:"covered_up_to"`
+	Text        string      `json:"text"`
+	CoveredUpTo uint64      `json:"covered_up_to"`
+	Turn        uint64      `json:"turn,omitzero"` // the one before which it was written
+	Usage       model.Usage `json:"usage,omitzero"`
+	Profile     string      `json:"profile,omitempty"`
+	ProviderID  string      `json:"provider_id,omitempty"`
 }
 
 // Activation adds tool definitions from Anchor on.

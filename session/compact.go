@@ -1,0 +1,160 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/history"
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/projection"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// summarize asks a model for the text that stands for a conversation's beginning.
+const summarize = `Summarize the conversation so far, for yourself: the summary takes its place, and the work goes on from it. Say what was asked and what of it is done, which files were read and changed and how, what was learnt about the project, what failed and why, what the checker said last, and what is left to do. Keep names, paths and exact error texts. Answer with the summary alone and call no tool.`
+
+// The bounds of what a person asked for that is kept in their own words.
+const (
+	maxRequest  = 2000 // characters of one prompt
+	maxRequests = 12000
+)
+
+// defaultOutput is the room for an answer, in tokens, where a profile names none.
+const defaultOutput = 8000
+
+// full reports that a request comes near the profile's context window. A token
+// is taken for as many bytes as the last answer's usage said, four at first.
+func (s *Session) full(p model.Profile, messages []jsontext.Value) bool {
+	if p.Context <= 0 {
+		return false
+	}
+	room := p.MaxOutput
+	if room <= 0 {
+		room = min(defaultOutput, p.Context/4)
+	}
+	return float64(size(messages))/s.perToken() > 0.95*float64(p.Context-room)
+}
+
+func (s *Session) perToken() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bytesPerToken > 0 {
+		return s.bytesPerToken
+	}
+	return 4
+}
+
+// measured learns from an answer how many bytes a token takes.
+func (s *Session) measured(messages []jsontext.Value, u model.Usage) {
+	if u.Input < 1000 {
+		return // too small to tell
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytesPerToken = min(max(float64(size(messages))/float64(u.Input), 1), 8)
+}
+
+func size(messages []jsontext.Value) int {
+	n := 0
+	for _, m := range messages {
+		n += len(m)
+	}
+	return n
+}
+
+// errNothingToCompact says that the turn alone fills the model's context.
+var errNothingToCompact = errors.New("there is nothing before this turn that a summary could stand for")
+
+// compact has the model write a summary of all that came before the turn, and
+// keeps it. When even that does not fit, older messages are left out of it.
+func (s *Session) compact(a *ask, p model.Profile, m model.Model) error {
+	h := s.journal.history()
+	covered, ok := h.Before(a.turn.id)
+	if !ok {
+		return errNothingToCompact
+	}
+	before := h.Until(a.turn.id)
+	s.setDoing("summarizing the conversation")
+	resp, err := s.summary(a, p, m, before)
+	if err != nil {
+		return err
+	}
+	_, err = s.journal.record(a.turn.ctx, &event.Summary{
+		Turn: a.turn.id, CoveredUpTo: covered, Text: requests(before) + *resp.Text,
+		Usage: resp.Usage, Profile: p.Name, ProviderID: resp.ProviderID,
+	})
+	return err
+}
+
+// summary asks for the summary, with ever fewer messages while they do not fit.
+func (s *Session) summary(a *ask, p model.Profile, m model.Model, h history.History) (model.Response, error) {
+	ask := history.Message{ID: a.turn.id, Role: history.User, Text: summarize, Turn: a.turn.id}
+	h.Messages = append(h.Messages[:len(h.Messages):len(h.Messages)], ask)
+	cfg := projection.Default()
+	for {
+		messages, err := projection.Project(a.turn.ctx, h, projection.System{Base: a.turn.layers.system.Base}, projection.Model{}, cfg, projection.Hooks{})
+		if err != nil {
+			return model.Response{}, err
+		}
+		resp, err := m.Respond(a.turn.ctx, model.Request{Profile: p, Messages: messages, Step: stepOf(a.turn.id, 0)}, nil)
+		switch left := len(h.Messages) - h.Covered(); {
+		case err == nil && (resp.Text == nil || strings.TrimSpace(*resp.Text) == ""):
+			return resp, &model.Error{Kind: model.BadRequest, Message: "the model answered the request for a summary with nothing"}
+		case err == nil:
+			s.count(resp.Usage)
+			return resp, nil
+		case !overflows(err) || left < 4 || cfg.MaxMessages == 1:
+			return resp, err
+		case cfg.MaxMessages == 0:
+			cfg.MaxMessages = left / 2
+		default:
+			cfg.MaxMessages = max(cfg.MaxMessages/2, 1)
+		}
+	}
+}
+
+func overflows(err error) bool {
+	me, ok := errors.AsType[*model.Error](err)
+	return ok && me.Kind == model.ContextOverflow
+}
+
+// requests are the prompts of a conversation in the person's own words: no
+// summary may take their place. The first one is always there, then the newest.
+func requests(h history.History) string {
+	var texts []string
+	for _, m := range h.Messages {
+		if m.Role == history.User {
+			texts = append(texts, clip(m.Text))
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	from, total := len(texts), utf8.RuneCountInString(texts[0])
+	for from > 1 && total+utf8.RuneCountInString(texts[from-1]) <= maxRequests {
+		from--
+		total += utf8.RuneCountInString(texts[from])
+	}
+	var b strings.Builder
+	b.WriteString("What the user asked for, in their own words:\n")
+	fmt.Fprintf(&b, "- %s\n", texts[0])
+	if from > 1 {
+		fmt.Fprintf(&b, "- (%d prompts left out)\n", from-1)
+	}
+	for _, t := range texts[from:] {
+		fmt.Fprintf(&b, "- %s\n", t)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// clip bounds a prompt and says so.
+func clip(text string) string {
+	if r := []rune(text); len(r) > maxRequest {
+		return fmt.Sprintf("%s [… %d more characters]", string(r[:maxRequest]), len(r)-maxRequest)
+	}
+	return text
+}
