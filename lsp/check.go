@@ -55,11 +55,13 @@ func (s *Server) check(ctx context.Context, a *arguments) (any, error) {
 	}
 	results := []checkResult{}
 	for _, f := range roots {
-		r, err := engine.Check(ctx, f.dir)
+		checked, err := engine.Check(ctx, f.dir)
 		if err != nil {
 			return nil, err
 		}
-		results = append(results, s.checkResult(f, r))
+		for _, r := range checked {
+			results = append(results, s.checkResult(f, r))
+		}
 	}
 	return struct {
 		Results []checkResult `json:"results"`

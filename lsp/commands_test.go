@@ -74,7 +74,7 @@ func TestCommands(t *testing.T) {
 			}
 			r.engine.entries = []session.Entry{{Event: []byte(`{"kind":"note","text":"hi"}`)}}
 			r.engine.profiles = []session.ProfileInfo{{Name: "demo", Provider: "script", Selected: true}}
-			r.engine.checks = map[string]checker.Result{r.dir: {Outcome: checker.Clean, Root: r.dir, Command: []string{"go", "vet"}, Took: 1500 * time.Millisecond}}
+			r.engine.checks = map[string][]checker.Result{r.dir: {{Outcome: checker.Clean, Root: r.dir, Command: []string{"go", "vet"}, Took: 1500 * time.Millisecond}}}
 			var argument any
 			if tt.argument != "" {
 				argument = fill(tt.argument)

@@ -30,6 +30,7 @@ type findings struct {
 // findingSet is the last check of one root.
 type findingSet struct {
 	workspace string // the workspace folder, as the engine named it
+	root      string
 	files     map[string]*fileFindings
 }
 
@@ -50,8 +51,9 @@ func (s *Server) Findings(root string, r checker.Result) {
 		s.log.Info("not checked", "root", cmp.Or(r.Root, root), "reason", r.Text)
 		return
 	}
-	checked := cmp.Or(r.Root, root)
-	set := &findingSet{workspace: root, files: map[string]*fileFindings{}}
+	// A root may have a checker for each of its ecosystems.
+	checked := cmp.Or(r.Root, root) + "\x00" + r.Ecosystem
+	set := &findingSet{workspace: root, root: cmp.Or(r.Root, root), files: map[string]*fileFindings{}}
 	texts := s.newTexts()
 	for _, f := range r.Findings {
 		where := s.place(f.Path)
@@ -211,7 +213,7 @@ func (s *Server) forget(x *folder) {
 	s.findings.mu.Lock()
 	var roots []string
 	for checked, set := range s.findings.sets {
-		_, inside := below(x.dir, checked)
+		_, inside := below(x.dir, set.root)
 		if inside || set.workspace == x.dir {
 			roots = append(roots, checked)
 		}

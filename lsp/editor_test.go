@@ -225,6 +225,13 @@ func TestFindingsAreReplacedAsAWhole(t *testing.T) {
 		t.Errorf("versions %v, %v", d.Version, r.Diagnostics(c).Version)
 	}
 	r.WaitDiagnostics(b, 2) // of both roots
+	other := found(r.dir, finding(r.path("b.go"), 1, "of another tool"))
+	other.Ecosystem = "node"
+	r.server.Findings(r.dir, other)
+	r.WaitDiagnostics(b, 3)
+	other.Findings = nil
+	r.server.Findings(r.dir, other)
+	r.WaitDiagnostics(b, 2)
 
 	r.server.Findings(r.dir, checker.Result{Outcome: checker.Failed, Root: r.dir, Text: "no go"})
 	r.server.Findings(r.dir, checker.Result{Outcome: checker.Skipped, Root: r.dir, Text: "no project"})

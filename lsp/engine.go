@@ -38,8 +38,9 @@ type Engine interface {
 	Profiles() []session.ProfileInfo
 	// SelectProfile sets the profile of new sessions.
 	SelectProfile(ctx context.Context, name string) error
-	// Check runs a root's checker now, and reports it to Editor.Findings too.
-	Check(ctx context.Context, root string) (checker.Result, error)
+	// Check runs the checkers of a workspace folder now, one result for each root
+	// in it, and reports them to Editor.Findings too.
+	Check(ctx context.Context, folder string) ([]checker.Result, error)
 	// Status describes the engine, without secrets.
 	Status() session.Status
 }

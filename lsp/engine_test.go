@@ -21,7 +21,7 @@ type fakeEngine struct {
 	cancel   func() bool
 	listing  session.Listing
 	entries  []session.Entry
-	checks   map[string]checker.Result
+	checks   map[string][]checker.Result
 	err      error // of every method that can fail
 	status   session.Status
 	profiles []session.ProfileInfo
@@ -119,7 +119,7 @@ func (e *fakeEngine) SelectProfile(_ context.Context, name string) error {
 	return e.err
 }
 
-func (e *fakeEngine) Check(_ context.Context, root string) (checker.Result, error) {
+func (e *fakeEngine) Check(_ context.Context, root string) ([]checker.Result, error) {
 	e.log("check %s", root)
 	return e.checks[root], e.err
 }

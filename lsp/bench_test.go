@@ -1,0 +1,136 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
+	"github.com/agent-lsp/agent-lsp/lsp/wire"
+	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// benched are a whole server and one of the bare library, both in this process
+// over pipes.
+var benched = []struct {
+	name  string
+	serve func() *wire.Peer
+}{
+	{"server", func() *wire.Peer {
+		engine := newFakeEngine()
+		s := New(Config{Engine: func(session.Editor) (Engine, error) { return engine, nil }})
+		in, toServer := wire.Pipe()
+		fromServer, out := wire.Pipe()
+		go s.Serve(context.Background(), in, out)
+		return wire.Dial(fromServer, toServer, nil, nil, nil)
+	}},
+	{"library", func() *wire.Peer {
+		in, toServer := wire.Pipe()
+		fromServer, out := wire.Pipe()
+		go func() { _, _ = wire.Serve(context.Background(), in, out, lsptest.BaselineConfig()) }()
+		return wire.Dial(fromServer, toServer, nil, nil, nil)
+	}},
+}
+
+// greet initializes a server that has one open document.
+func greet(b *testing.B, p *wire.Peer, size int) {
+	b.Helper()
+	ctx := b.Context()
+	if _, err := wire.Call[jsontext.Value](ctx, p, "initialize", jsontext.Value(`{"processId":null,"rootUri":null,"capabilities":{}}`)); err != nil {
+		b.Fatal(err)
+	}
+	tellServer(b, p, "initialized", `{}`)
+	tellServer(b, p, "textDocument/didOpen", `{"textDocument":{"uri":"untitled:0","languageId":"x","version":0,"text":"`+strings.Repeat(strings.Repeat("x", 39)+`\n`, size/40+1)+`"}}`)
+}
+
+func tellServer(b *testing.B, p *wire.Peer, method, params string) {
+	b.Helper()
+	if err := p.Notify(b.Context(), method, jsontext.Value(params)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func roundTrip(b *testing.B, p *wire.Peer) {
+	b.Helper()
+	if _, err := wire.Call[jsontext.Value](b.Context(), p, "workspace/executeCommand", jsontext.Value(`{"command":"agent.profiles","arguments":[{}]}`)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkExecuteCommand is one round trip of a command that asks the engine.
+func BenchmarkExecuteCommand(b *testing.B) {
+	for _, x := range benched {
+		b.Run(x.name, func(b *testing.B) {
+			p := x.serve()
+			defer func() { _ = p.Close() }()
+			greet(b, p, 10)
+			b.ReportAllocs()
+			var took []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				roundTrip(b, p)
+				took = append(took, time.Since(start))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-us")
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-us")
+		})
+	}
+}
+
+// BenchmarkDidChange is one change of 1 KiB in a document of 2 KiB, in order,
+// until the server has handled it.
+func BenchmarkDidChange(b *testing.B) {
+	for _, x := range benched {
+		b.Run(x.name, func(b *testing.B) {
+			p := x.serve()
+			defer func() { _ = p.Close() }()
+			greet(b, p, 2<<10)
+			piece := strings.Repeat("y", 1<<10)
+			b.ReportAllocs()
+			version := 0
+			for b.Loop() {
+				version++
+				tellServer(b, p, "textDocument/didChange", fmt.Sprintf(
+					`{"textDocument":{"uri":"untitled:0","version":%d},"contentChanges":[{"range":{"start":{"line":0,"character":0},"end":{"line":1,"character":0}},"text":"%s\n"}]}`, version, piece))
+				if version%64 == 0 {
+					roundTrip(b, p)
+				}
+			}
+			roundTrip(b, p)
+		})
+	}
+}
+
+// BenchmarkOpenDocuments is the memory that 200 open documents of 100 KiB take.
+func BenchmarkOpenDocuments(b *testing.B) {
+	for _, x := range benched[:1] {
+		b.Run(x.name, func(b *testing.B) {
+			p := x.serve()
+			defer func() { _ = p.Close() }()
+			greet(b, p, 10)
+			for b.Loop() {
+				var before, after runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				line := strings.Repeat("z", 39) + `\n`
+				for i := range 200 {
+					tellServer(b, p, "textDocument/didOpen", fmt.Sprintf(`{"textDocument":{"uri":"untitled:%d","languageId":"x","version":0,"text":"%s"}}`, i+1, strings.Repeat(line, 2560)))
+				}
+				roundTrip(b, p)
+				runtime.GC()
+				runtime.ReadMemStats(&after)
+				b.ReportMetric(float64(int64(after.HeapAlloc)-int64(before.HeapAlloc))/(1<<20), "MiB")
+				for i := range 200 {
+					tellServer(b, p, "textDocument/didClose", fmt.Sprintf(`{"textDocument":{"uri":"untitled:%d"}}`, i+1))
+				}
+				roundTrip(b, p)
+			}
+		})
+	}
+}
