@@ -3,7 +3,6 @@ package lsp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -455,67 +454,4 @@ func canonical(s string) string {
 	var v any
 	_ = unmarshal(s, &v)
 	return marshal(v)
-}
-
-// TestAnEditChangesOnlyItsBytes in texts of every shape, open and closed, in
-// every encoding that is negotiated. The fake editor refuses a position that is
-// not at a character of the document.
-func TestAnEditChangesOnlyItsBytes(t *testing.T) {
-	texts := []struct{ name, before, after string }{
-		{"emoji, no final newline", "a\nx := \"😀é\" + y", "a\nx := \"😀é\" + z"},
-		{"CRLF", "one\r\ntwo\r\nthree\r\n", "one\r\n2\r\nthree\r\n"},
-		{"mixed line ends", "one\r\ntwo\nthree\rfour", "one\r\ntwo\n3\rfour"},
-		{"tabs and trailing space", "\tone \n\t\ttwo\t\n", "\tone \n\t\t2\t\n"},
-		{"byte order mark", "\uFEFFone\ntwo\n", "\uFEFFone\n2\n"},
-		{"from empty", "", "one\r\n"},
-		{"to empty", "one\n", ""},
-		{"final newline added", "one", "one\n"},
-		{"final newline taken", "one\n😀\n", "one\n😀"},
-		{"lines in two places", "1\n2\n3\n4\n5\n6\n7\n", "1\n3\n4\n5\n6\nsix\n7\n"},
-		{"combining and wide", "e\u0301 漢字 👩‍👩‍👧\nx", "e\u0301 漢字 👩‍👩‍👧\ny"},
-	}
-	for _, encodings := range [][]text.Encoding{nil, {text.UTF8}, {text.UTF32}} {
-		files := map[string]string{}
-		for i, x := range texts {
-			files[fmt.Sprintf("open%d", i)], files[fmt.Sprintf("closed%d", i)] = x.before, x.before
-		}
-		r := start(t, lsptest.Options{Encodings: encodings}, files)
-		for i, x := range texts {
-			uri := r.Open(r.path(fmt.Sprintf("open%d", i)))
-			r.Barrier()
-			for _, name := range []string{fmt.Sprintf("open%d", i), fmt.Sprintf("closed%d", i)} {
-				if got, err := r.workspace().Apply(t.Context(), r.edit(name, x.after)); err != nil || got.Unsaved {
-					t.Errorf("%s, %s, %v: %+v, %v", x.name, name, encodings, got, err)
-				}
-				if got := r.read(name); got != x.after {
-					t.Errorf("%s, %s, %v: disk %q, want %q", x.name, name, encodings, got, x.after)
-				}
-			}
-			if got, _ := r.Text(uri); got != x.after {
-				t.Errorf("%s, %v: buffer %q, want %q", x.name, encodings, got, x.after)
-			}
-		}
-	}
-}
-
-func TestColumnsAreInTheNegotiatedUnit(t *testing.T) {
-	const line = "x := \"😀é\" + y"
-	for _, tt := range []struct {
-		offered []text.Encoding
-		end     string
-	}{
-		{nil, `"character":14`},
-		{[]text.Encoding{text.UTF32, text.UTF16}, `"character":14`},
-		{[]text.Encoding{text.UTF16, text.UTF8}, `"character":17`},
-	} {
-		r := start(t, lsptest.Options{Encodings: tt.offered}, map[string]string{"a": line})
-		r.Open(r.path("a"))
-		r.Barrier()
-		if _, err := r.workspace().Apply(t.Context(), r.edit("a", strings.Replace(line, "y", "z", 1))); err != nil {
-			t.Fatal(err)
-		}
-		if sent := string(r.WaitMethod("workspace/applyEdit", 0).Params); !strings.Contains(sent, tt.end) {
-			t.Errorf("%v: %s is not in %s", tt.offered, tt.end, sent)
-		}
-	}
 }
