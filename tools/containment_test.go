@@ -3,6 +3,7 @@
 package tools
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -207,8 +208,15 @@ func TestADirectorySwappedForALinkIsNotFollowed(t *testing.T) {
 	if os.Getenv("TOOLS_STRESS") != "" {
 		writes = 5000
 	}
-	w := newWorld(t, map[string]string{"d/f": "0\n"})
+	w := newWorld(t, map[string]string{"d/f": "0\n", "d/same": "0\n"})
 	out := t.TempDir()
+	if err := os.WriteFile(filepath.Join(out, "same"), []byte("0\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(filepath.Join(out, "same"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	d, away, link := filepath.Join(w.dir, "d"), filepath.Join(w.dir, "away"), filepath.Join(w.dir, "link")
 	if err := os.Symlink(out, link); err != nil {
 		t.Fatal(err)
@@ -235,22 +243,32 @@ func TestADirectorySwappedForALinkIsNotFollowed(t *testing.T) {
 		}
 	}()
 	landed := 0
-	for i := range writes {
-		var got Outcome
-		if i%2 == 0 {
+	for i := 0; i < writes || landed < writes/10 && i < 100*writes; i++ {
+		text := strings.Repeat("x", i%7) + "\n"
+		done := false
+		switch i % 4 {
+		case 0:
 			w.run(readOp("d/f"))
-			got = w.run(writeOp("d/f", strings.Repeat("x", i%7)+"\n"))
-		} else {
-			got = w.run(writeOp("d/new/"+strings.Repeat("n", 1+i%5), "new\n"))
+			done = w.run(writeOp("d/f", text)).State == Completed
+		case 1:
+			done = w.run(writeOp("d/new/"+strings.Repeat("n", 1+i%5), text)).State == Completed
+		case 2: // without the look before that the tools take
+			done = WriteFile(w.ws.Root(), Edit{Path: fmt.Sprintf("d/%d", i), Create: true, After: text}) == nil
+		case 3:
+			// The file outside holds the same: following the link would write it.
+			done = WriteFile(w.ws.Root(), Edit{Path: "d/same", Before: "0\n", After: "0\n"}) == nil
 		}
-		if got.State == Completed {
+		if done {
 			landed++
 		}
 	}
 	close(stop)
 	<-stopped
-	if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(out); err != nil || len(left) != 1 {
 		t.Errorf("outside are %v, %v", left, err)
+	}
+	if after, err := os.Stat(filepath.Join(out, "same")); err != nil || !os.SameFile(before, after) || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("the file outside was written: %v", err)
 	}
 	for _, line := range strings.Split(tree(t, w.dir), "\n") {
 		if strings.Contains(line, ".tmp") {
