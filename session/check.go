@@ -24,7 +24,10 @@ func (s *Session) check(t *turn, edited []string) string {
 		if _, err := s.journal.record(s.ctx, checkEvent(s.root, t.id, r)); err != nil && s.ctx.Err() == nil {
 			s.log.Error("record a check", "session", s.id, "err", err)
 		}
-		s.editor.Findings(s.root, r)
+		if !r.Superseded {
+			s.manager.checked(r)
+			s.editor.Findings(s.root, r)
+		}
 		if m := r.ForModel(); m != "" {
 			text.WriteString("\n\n")
 			text.WriteString(m)

@@ -39,10 +39,15 @@ type Tools interface {
 	Remember(hashes map[string]string)
 }
 
-// Checker checks the roots that edits touched. *checker.Checker implements it.
+// Checker checks the roots of workspaces.
 type Checker interface {
+	// AfterEdit checks the roots of the edited files, one result each.
 	AfterEdit(ctx context.Context, workspace string, edited []string) []checker.Result
-	Check(ctx context.Context, root string) checker.Result
+	// Check checks one root of a workspace now.
+	Check(ctx context.Context, workspace, root string) checker.Result
+	// Roots lists what can be checked in a workspace; with an error, what was found
+	// until then.
+	Roots(ctx context.Context, workspace string) ([]string, error)
 }
 
 // Settings are what a person configured. The manager takes a new value at any

@@ -113,9 +113,9 @@ func (m *Manager) Status() Status {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, root := range slices.Sorted(maps.Keys(m.checks)) {
-		r := m.checks[root]
-		st.Checks = append(st.Checks, CheckerStatus{Root: root, Outcome: r.Outcome.String(), Text: r.Text})
+	for _, key := range slices.Sorted(maps.Keys(m.checks)) {
+		r := m.checks[key]
+		st.Checks = append(st.Checks, CheckerStatus{Root: r.Root, Outcome: r.Outcome.String(), Text: r.Text})
 	}
 	return st
 }

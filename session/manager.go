@@ -249,7 +249,7 @@ func (m *Manager) make(id uuid.UUID, root string, profile model.Profile, st stor
 	settings := m.settings
 	m.mu.Unlock()
 	s := &Session{
-		id: id, root: root, ledger: ledger{profile: profile.Name}, editor: m.editor, cfg: &m.cfg, log: m.cfg.Log, clock: clk,
+		manager: m, id: id, root: root, ledger: ledger{profile: profile.Name}, editor: m.editor, cfg: &m.cfg, log: m.cfg.Log, clock: clk,
 		settings: settings, turns: map[uint64]*turn{}, models: map[string]model.Model{},
 	}
 	s.journal = &journal{id: id, store: st, now: clk.Now, folder: new(history.Folder), report: func(e store.Event, p event.Payload) {
@@ -351,22 +351,46 @@ func (m *Manager) Transcript(ctx context.Context, id uuid.UUID, after *uint64) (
 	return events, head, err
 }
 
-// Check runs the checker on a root now.
-func (m *Manager) Check(ctx context.Context, root string) (checker.Result, error) {
-	r := m.cfg.Checker.Check(ctx, root)
-	if err := ctx.Err(); err != nil {
-		return r, err
+// Check runs the checkers of a workspace folder now, one result for each root in
+// it; a folder without any is answered with why it was skipped.
+func (m *Manager) Check(ctx context.Context, folder string) ([]checker.Result, error) {
+	roots, err := m.cfg.Checker.Roots(ctx, folder)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	m.Checked(root, r)
-	m.editor.Findings(root, r)
-	return r, nil
+	if err != nil {
+		m.cfg.Log.Warn("not every root was looked for", "folder", folder, "err", err)
+	}
+	if len(roots) == 0 {
+		roots = []string{folder}
+	}
+	var out []checker.Result
+	for _, root := range roots {
+		r := m.Recheck(ctx, folder, root)
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
 }
 
-// Checked remembers a check for Status.
-func (m *Manager) Checked(root string, r checker.Result) {
+// Recheck checks one root of a workspace folder now and shows what it found. A
+// check that a newer one replaced shows nothing: the newer one answers for it.
+func (m *Manager) Recheck(ctx context.Context, folder, root string) checker.Result {
+	r := m.cfg.Checker.Check(ctx, folder, root)
+	if ctx.Err() == nil && !r.Superseded {
+		m.checked(r)
+		m.editor.Findings(folder, r)
+	}
+	return r
+}
+
+// checked remembers a check for Status.
+func (m *Manager) checked(r checker.Result) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.checks[r.Root] = r
+	m.checks[r.Root+"\x00"+r.Ecosystem] = r
 }
 
 // Profiles answers what a person can pick from, by name.

@@ -47,7 +47,9 @@ func Prune(ctx context.Context, st store.Store, r Retention, now time.Time) ([]s
 // DeleteStored deletes a session that no process drives; one that is driven is
 // store.ErrLeased.
 func DeleteStored(ctx context.Context, st store.Store, id uuid.UUID) error {
-	if _, err := st.Acquire(ctx, id, owner(), time.Minute); err != nil {
+	// Another name than the one this process drives sessions under: its own lease
+	// must refuse, too.
+	if _, err := st.Acquire(ctx, id, "the deletion by "+owner(), time.Minute); err != nil {
 		return fmt.Errorf("delete session %s: %w", id, err)
 	}
 	if err := st.Delete(ctx, id); err != nil { // the lease goes with it

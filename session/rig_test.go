@@ -89,7 +89,7 @@ func over(t *testing.T, dir string, st store.Store, answers string) *rig {
 		Tools: func(ws tools.Workspace) (Tools, error) {
 			return tools.New(tools.Config{Workspace: ws, Policy: tools.Policy{Mode: tools.ModeAsk}})
 		},
-		Checker: check,
+		Checker: oneChecker{check},
 		Clock:   func(model.Profile) (clock.Clock, error) { return clock.NewVirtual(script.Epoch), nil },
 		NewID: func(_ model.Profile, n int) (uuid.UUID, error) {
 			return uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "session %d", n)), nil
@@ -237,4 +237,11 @@ func (r *rig) read(name string) string {
 		r.t.Fatal(err)
 	}
 	return string(text)
+}
+
+// oneChecker has the one checker for every workspace.
+type oneChecker struct{ *checker.Checker }
+
+func (c oneChecker) Check(ctx context.Context, _, root string) checker.Result {
+	return c.Checker.Check(ctx, root)
 }

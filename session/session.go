@@ -23,6 +23,7 @@ import (
 // owns everything marked so below and is the only one that steps the core; model
 // calls and tools run in goroutines of their own and post back what they found.
 type Session struct {
+	manager *Manager
 	id      uuid.UUID
 	root    string
 	editor  Editor

@@ -192,7 +192,7 @@ func (a *app) engine(editor session.Editor) (lsp.Engine, error) {
 	}
 	a.mu.Unlock()
 	cfg := a.settings(root).Config
-	a.checks.start(editor)
+	a.checks.start(editor, a.recheck, a.log)
 	a.openStore(cfg.Store, retention(&cfg))
 	m := session.NewManager(session.Config{
 		Core:     a.core,
@@ -213,6 +213,16 @@ func (a *app) engine(editor session.Editor) (lsp.Engine, error) {
 	a.manager = m
 	a.mu.Unlock()
 	return engine{m}, nil
+}
+
+// recheck checks a root again because files of it changed.
+func (a *app) recheck(ctx context.Context, folder, root string) {
+	a.mu.Lock()
+	m := a.manager
+	a.mu.Unlock()
+	if m != nil {
+		m.Recheck(ctx, folder, root)
+	}
 }
 
 // engine is the manager with the methods that the server's commands need.

@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,13 +21,17 @@ type checks struct {
 	configs map[string]*config.Config
 	made    map[string]*checker.Checker
 	retired []*checker.Checker // replaced, and perhaps still in use
+	watched map[string]*watched
+	recheck func(ctx context.Context, folder, root string) // nil: nothing is watched
+	log     *slog.Logger
 }
 
-// start lets checkers see the editor's unsaved documents.
-func (c *checks) start(editor session.Editor) {
+// start lets checkers see the editor's unsaved documents, and has roots checked
+// again by recheck when files change while findings are shown.
+func (c *checks) start(editor session.Editor, recheck func(ctx context.Context, folder, root string), log *slog.Logger) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.editor = editor
+	c.editor, c.recheck, c.log = editor, recheck, log
 }
 
 // configure sets what the next checks of a folder run with.
@@ -70,31 +73,27 @@ func (c *checks) of(root string) *checker.Checker {
 	return made
 }
 
-// folder is the configured folder that holds a path.
-func (c *checks) folder(path string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	best := ""
-	for root := range c.configs {
-		rel, err := filepath.Rel(root, path)
-		if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) && len(root) > len(best) {
-			best = root
-		}
-	}
-	if best == "" {
-		return path
-	}
-	return best
-}
-
 // AfterEdit implements session.Checker.
 func (c *checks) AfterEdit(ctx context.Context, workspace string, edited []string) []checker.Result {
-	return c.of(workspace).AfterEdit(ctx, workspace, edited)
+	w := c.watching(workspace)
+	done := w.checking()
+	results := c.of(workspace).AfterEdit(ctx, workspace, edited)
+	done(results...)
+	return results
 }
 
 // Check implements session.Checker.
-func (c *checks) Check(ctx context.Context, root string) checker.Result {
-	return c.of(c.folder(root)).Check(ctx, root)
+func (c *checks) Check(ctx context.Context, workspace, root string) checker.Result {
+	w := c.watching(workspace)
+	done := w.checking()
+	r := c.of(workspace).Check(ctx, root)
+	done(r)
+	return r
+}
+
+// Roots implements session.Checker.
+func (c *checks) Roots(ctx context.Context, workspace string) ([]string, error) {
+	return c.of(workspace).Roots(ctx, workspace)
 }
 
 // close stops every check and waits for its end.
@@ -105,7 +104,12 @@ func (c *checks) close() {
 		all = append(all, m)
 	}
 	c.made, c.retired = nil, nil
+	folders := c.watched
+	c.watched = nil
 	c.mu.Unlock()
+	for _, w := range folders {
+		w.close()
+	}
 	for _, m := range all {
 		m.Close() //nolint:errcheck // it has none to report that a check did not
 	}
