@@ -2,7 +2,6 @@ package tools
 
 import (
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -74,23 +73,13 @@ func BenchmarkReadOfAnOpenMiB(b *testing.B) {
 	}
 }
 
+// BenchmarkExecTrue is to be read beside BenchmarkTrue of package proc, which has
+// the bare system's figure.
 func BenchmarkExecTrue(b *testing.B) {
-	if _, err := exec.LookPath("true"); err != nil {
-		b.Skip("no program true")
+	e, _ := benchWorld(b)
+	for b.Loop() {
+		if out := e.Run(b.Context(), execOp("true"), ""); out.State != Completed {
+			b.Skip(out.Text)
+		}
 	}
-	b.Run("tool", func(b *testing.B) {
-		e, _ := benchWorld(b)
-		for b.Loop() {
-			if out := e.Run(b.Context(), execOp("true"), ""); out.State != Completed {
-				b.Fatal(out.Text)
-			}
-		}
-	})
-	b.Run("os-exec", func(b *testing.B) {
-		for b.Loop() {
-			if err := exec.Command("true").Run(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

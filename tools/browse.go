@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	htmltomarkdown "github.com/JohannesKaufmann/html-to-markdown/v2"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 	"github.com/agent-lsp/agent-lsp/core/abi"
 	"golang.org/x/net/html/charset"
 )
@@ -214,7 +215,8 @@ func (e *Executor) page(resp *http.Response, data []byte, cut bool) Outcome {
 		}
 	}
 	if kind == "text/html" || kind == "application/xhtml+xml" {
-		if md, err := htmltomarkdown.ConvertString(text); err == nil {
+		base := resp.Request.URL.Scheme + "://" + resp.Request.URL.Host
+		if md, err := htmltomarkdown.ConvertString(text, converter.WithDomain(base)); err == nil {
 			text = md
 		}
 	}

@@ -64,7 +64,7 @@ func TestBrowseMakesPagesReadable(t *testing.T) {
 		state State
 		text  string
 	}{
-		"/html": {Completed, srv + "/html 200\n# Title\n\nA [link](/b)."}, "/json": {Completed, srv + "/json 200\n{\"a\": 1}"}, "/text": {Completed, srv + "/text 200\nplain"},
+		"/html": {Completed, srv + "/html 200\n# Title\n\nA [link](" + srv + "/b)."}, "/json": {Completed, srv + "/json 200\n{\"a\": 1}"}, "/text": {Completed, srv + "/text 200\nplain"},
 		"/png": {Completed, srv + "/png 200\n[image/png, 12 bytes: not shown]"}, "/gone": {Failed, srv + "/gone 410\n"}, "/hop": {Completed, srv + "/text 200\nplain"},
 		"/loop": {Failed, srv + "/loop was not fetched: more than 5 redirects"},
 	} {

@@ -45,6 +45,9 @@ type ExecConfig struct {
 	// Secrets are names of variables that are taken out although their names do not
 	// tell, e.g. those that hold model keys.
 	Secrets []string
+	// Keep are names of variables that stay although their names look like those of
+	// secrets; Secrets win.
+	Keep []string
 	// Sandbox confines writing to the workspace, temporary files and caches where
 	// the system can; see proc.SandboxSupport.
 	Sandbox bool
@@ -165,8 +168,11 @@ func (e *Executor) Run(ctx context.Context, op Op, label string) Outcome {
 	return failf("this is no call of a tool")
 }
 
-// env answers the environment of commands, without secrets.
-func (e *Executor) env() []string { return proc.Scrub(e.baseEnv(), e.cfg.Exec.Secrets...) }
+// env answers the environment of commands, without secrets but for those that are
+// to be kept.
+func (e *Executor) env() []string {
+	return proc.Keep(proc.Scrub(e.baseEnv(), e.cfg.Exec.Secrets...), e.baseEnv(), e.cfg.Exec.Keep, e.cfg.Exec.Secrets)
+}
 
 func (e *Executor) baseEnv() []string {
 	if e.cfg.Exec.Env != nil {

@@ -85,6 +85,17 @@ func isSecret(name, value string) bool {
 	return false
 }
 
+// Keep puts variables of base back that Scrub took out of env because their names
+// look like those of secrets. Those in secrets stay out.
+func Keep(env, base, names, secrets []string) []string {
+	for _, name := range names {
+		if v, ok := Getenv(base, name); ok && !slices.Contains(secrets, name) {
+			env = Setenv(env, name, v)
+		}
+	}
+	return env
+}
+
 // Getenv answers the value of a variable in env, the last one when it is there
 // more than once.
 func Getenv(env []string, name string) (string, bool) {

@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -97,17 +98,21 @@ func TestRunRefusesWhatCannotStart(t *testing.T) {
 }
 
 func TestOutputIsBoundedInMemory(t *testing.T) {
+	size := 40_000_000
+	if os.Getenv("TOOLS_STRESS") != "" {
+		size = 1 << 30
+	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r := sh(t, "echo START; head -c 40000000 /dev/zero; echo END", func(s *Spec) { s.KeepHead, s.KeepTail = 1000, 1000 })
+	r := sh(t, fmt.Sprintf("echo START; head -c %d /dev/zero; echo END", size), func(s *Spec) { s.KeepHead, s.KeepTail = 1000, 1000 })
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > 4<<20 {
-		t.Errorf("40 MB of output cost %d bytes of memory", got)
+		t.Errorf("%d bytes of output cost %d bytes of memory", size, got)
 	}
 	if !bytes.HasPrefix(r.Stdout.Head, []byte("START\n")) || !bytes.HasSuffix(r.Stdout.Tail, []byte("END\n")) {
 		t.Error("the start or the end is lost")
 	}
-	if want := int64(40000010 - 2000); r.Stdout.Elided != want || r.Stdout.ElidedRunes != want {
+	if want := int64(size + 10 - 2000); r.Stdout.Elided != want || r.Stdout.ElidedRunes != want {
 		t.Errorf("elided %d bytes and %d characters, want %d", r.Stdout.Elided, r.Stdout.ElidedRunes, want)
 	}
 }
@@ -184,5 +189,17 @@ func TestLookIgnoresRelativePathEntries(t *testing.T) {
 		if p, err := Look(tt.name, dir, []string{"PATH=" + tt.path}); err != nil || p != dir+"/tool" {
 			t.Errorf("look %s in %s gave %q, %v", tt.name, tt.path, p, err)
 		}
+	}
+}
+
+func TestALongCommandLineArrivesWhole(t *testing.T) {
+	arg := strings.Repeat("long ", 20_000)
+	env := append(os.Environ(), "LONG="+arg)
+	r := sh(t, `printf %s "$LONG" | wc -c; printf %s "$0" | wc -c`, func(s *Spec) { s.Argv, s.Env = append(s.Argv, arg), env })
+	if got := strings.Fields(r.Stdout.String()); len(got) != 2 || got[0] != "100000" || got[1] != "100000" {
+		t.Errorf("the lengths are %v", got)
+	}
+	if _, err := Run(t.Context(), Spec{Argv: []string{"sh", strings.Repeat("x", 4<<20)}, Dir: t.TempDir()}); err == nil {
+		t.Error("an argument that the system does not take was taken")
 	}
 }
