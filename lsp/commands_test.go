@@ -120,7 +120,26 @@ func TestErrorsOfTheEngineReachTheCaller(t *testing.T) {
 
 func TestThePromptsContextIsWhatTheEditorShows(t *testing.T) {
 	r := start(t, lsptest.Options{}, map[string]string{"a.txt": "1\n2\n3\n4\n", "b.txt": "disk\n"})
-	r.engine.prompted = make(chan session.Prompt, 1)
+	prompted := make(chan session.Prompt, 1)
+	r.engine.prompt = func(p session.Prompt) {
+		if p.Text == "x" {
+			prompted <- p
+		}
+	}
+	// Requests that wait take all places of the server's, so that the next one is
+	// certainly handled after the change that follows it.
+	waiting, release := make(chan struct{}), make(chan struct{})
+	r.engine.wait = func(context.Context) (session.TurnResult, error) {
+		waiting <- struct{}{}
+		<-release
+		return session.TurnResult{}, nil
+	}
+	for range 64 {
+		r.GoCommand("agent.prompt", `{"text":"wait","wait":true}`)
+	}
+	for range 64 {
+		<-waiting
+	}
 	uri := r.Open(r.path("a.txt"))
 	r.Replace(uri, "2", "two")
 	r.OpenText("untitled:scratch", "loose\n", 1)
@@ -130,10 +149,12 @@ func TestThePromptsContextIsWhatTheEditorShows(t *testing.T) {
 		{"uri":"`+text.URI(r.path("b.txt"))+`","range":{"start":{"line":0,"character":2},"end":{"line":0,"character":2}}},
 		{"uri":"untitled:scratch"}]}`)
 	r.Replace(uri, "two", "later")
+	r.Barrier()
+	close(release)
 	if _, err := p.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	got := <-r.engine.prompted
+	got := <-prompted
 	want := []event.Context{{Path: "a.txt", First: 2, Last: 3, Text: "two\n3\n"}, {Path: "b.txt"}, {Path: "b.txt", First: 1, Last: 1, Text: "disk\n"}, {Path: "untitled:scratch", Text: "loose\n"}}
 	if d := cmp.Diff(want, got.Context); d != "" {
 		t.Error(d)

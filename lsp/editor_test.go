@@ -290,6 +290,9 @@ func TestFindingsBehindASymlinkGoToTheOpenedDocument(t *testing.T) {
 	r.WaitDiagnostics(uri, 1)
 	closed := text.URI(filepath.Join(link, "closed.go"))
 	r.WaitDiagnostics(closed, 1)
+	if s := r.server.State(link); !strings.Contains(s, "- closed.go:2: error: bad\n- m.go:2: error: bad") {
+		t.Errorf("state %q", s)
+	}
 	// Opened under its real path, its findings move there.
 	again := r.Open(filepath.Join(real, "closed.go"))
 	r.WaitDiagnostics(again, 1)

@@ -16,7 +16,6 @@ type fakeEngine struct {
 	calls []string
 
 	id       uuid.UUID
-	prompted chan session.Prompt // when set, gets every prompt
 	wait     func(ctx context.Context) (session.TurnResult, error)
 	cancel   func() bool
 	listing  session.Listing
@@ -50,9 +49,6 @@ func (e *fakeEngine) Prompt(_ context.Context, p session.Prompt) (uuid.UUID, uin
 	e.log("prompt %q in %s", p.Text, p.Root)
 	if e.prompt != nil {
 		e.prompt(p)
-	}
-	if e.prompted != nil {
-		e.prompted <- p
 	}
 	return e.id, 1, e.err
 }
