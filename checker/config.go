@@ -34,6 +34,9 @@ type Config struct {
 	// Env is the environment of the commands; nil means the server's own without
 	// secrets. Colours are switched off in it either way.
 	Env []string
+	// Keep are names of variables of Env that stay although their names look like
+	// those of secrets.
+	Keep []string
 	// Sandbox confines the commands' writes; nil leaves them unconfined.
 	Sandbox *proc.Sandbox
 	// Unsaved answers the texts of open documents that the disk does not hold, by
@@ -86,7 +89,7 @@ func (c *Config) env(dir string) []string {
 	if env == nil {
 		env = os.Environ()
 	}
-	env = proc.Scrub(env, "FORCE_COLOR", "CLICOLOR_FORCE", "CARGO_TERM_COLOR", "CARGO_TERM_PROGRESS_WHEN")
+	env = proc.Keep(proc.Scrub(env, "FORCE_COLOR", "CLICOLOR_FORCE", "CARGO_TERM_COLOR", "CARGO_TERM_PROGRESS_WHEN"), env, c.Keep, nil)
 	env = proc.Setenv(env, "NO_COLOR", "1")
 	env = proc.Setenv(env, "CARGO_TERM_COLOR", "never")
 	env = proc.Setenv(env, "PYRIGHT_PYTHON_IGNORE_WARNINGS", "1")

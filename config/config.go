@@ -90,6 +90,10 @@ type Exec struct {
 	Timeout Duration `json:"timeout" min:"1" limit:"lower"`
 	// Output is how many characters of a command's output the model reads, of its head and tail.
 	Output int `json:"output" min:"1" limit:"lower"`
+	// Sandbox confines commands and checkers to writing inside the workspace, temporary files and the caches of toolchains, where the kernel can; doctor says whether it does.
+	Sandbox bool `json:"sandbox"`
+	// Writable are further directories that confined commands may write to: absolute, or with ~ for the home directory.
+	Writable []string `json:"writable"`
 	// KeepEnv names environment variables that commands get although their names look like those of secrets.
 	KeepEnv []string `json:"keep_env"`
 }
@@ -183,7 +187,7 @@ func Default() Config {
 		Approvals: "ask",
 		Turn:      Turn{MaxRounds: 50},
 		Request:   Request{Timeout: Duration(10 * time.Minute), IdleTimeout: Duration(2 * time.Minute), Retries: 4},
-		Exec:      Exec{Timeout: Duration(2 * time.Minute), Output: 16_000},
+		Exec:      Exec{Timeout: Duration(2 * time.Minute), Output: 16_000, Sandbox: true},
 		Checker:   Checker{Enabled: true, Timeout: Duration(time.Minute), Cap: 16_000},
 		Browse:    Browse{MaxBytes: 2_000_000, Timeout: Duration(30 * time.Second)},
 		Retention: Retention{Sessions: 500, Days: 90},

@@ -101,7 +101,7 @@ approvals: edits
 rules: {allow: [exec: [go, test], git: [status]], deny: [exec: [rm], {browse: []}, {read: .env, write: .env}]}
 turn: {max_rounds: 7}
 request: {timeout: 1m, idle_timeout: 1s, retries: 0}
-exec: {timeout: 90s, output: 1, keep_env: [GOFLAGS]}
+exec: {timeout: 90s, output: 1, sandbox: false, writable: [/opt/cache], keep_env: [GOFLAGS]}
 checker:
   enabled: false
   timeout: 2s
@@ -132,7 +132,7 @@ log: {level: debug}
 		}
 		c.Turn.MaxRounds = 7
 		c.Request = Request{Duration(time.Minute), Duration(time.Second), 0}
-		c.Exec = Exec{Duration(90 * time.Second), 1, []string{"GOFLAGS"}}
+		c.Exec = Exec{Duration(90 * time.Second), 1, false, []string{"/opt/cache"}, []string{"GOFLAGS"}}
 		c.Checker = Checker{
 			false, Duration(2 * time.Second), 3, map[string][]string{"go": {"go", "vet", "./..."}, "my": {"make", "1"}},
 			[]string{"deno"}, map[string]CheckerRoot{"sub/dir": {Command: []string{"a"}}, "/abs": {Off: true}},

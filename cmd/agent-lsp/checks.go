@@ -4,13 +4,16 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
 // checks are the checkers of the workspace folders, one each, because a folder's
@@ -60,7 +63,7 @@ func (c *checks) of(root string) *checker.Checker {
 		cfg = new(config.Default())
 	}
 	editor := c.editor
-	made := checker.New(checkerConfig(cfg, func() map[string]string {
+	made := checker.New(checkerConfig(root, cfg, func() map[string]string {
 		if editor == nil {
 			return nil
 		}
@@ -115,14 +118,28 @@ func (c *checks) close() {
 	}
 }
 
+// withoutKeys is the server's environment without the keys of models, which no
+// checker sees whatever they are called.
+func withoutKeys(c *config.Config) []string {
+	names := keyNames(c)
+	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(names, name)
+	})
+}
+
 // ecosystems are those that have a check command of their own.
 var ecosystems = []string{"cargo", "deno", "go", "node", "python"}
 
 // checkerConfig is the checker's part of a configuration.
-func checkerConfig(c *config.Config, unsaved func() map[string]string) checker.Config {
+func checkerConfig(root string, c *config.Config, unsaved func() map[string]string) checker.Config {
 	out := checker.Config{
+		Env: withoutKeys(c), Keep: c.Exec.KeepEnv,
 		Trusted: c.Trusted, Timeout: time.Duration(c.Checker.Timeout), Cap: c.Checker.Cap,
 		Commands: map[string]checker.Command{}, Roots: map[string]checker.Command{}, Unsaved: unsaved,
+	}
+	if confined(c) {
+		out.Sandbox = &proc.Sandbox{Writable: slices.Concat([]string{root}, proc.Scratch(out.Env), writable(c))}
 	}
 	for name, argv := range c.Checker.Commands {
 		out.Commands[name] = checker.Command{Argv: argv}

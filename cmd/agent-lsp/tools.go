@@ -1,10 +1,14 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/tools"
+	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
 // newTools makes the executor of one session.
@@ -15,12 +19,31 @@ func newTools(ws tools.Workspace, c *config.Config) (*tools.Executor, error) {
 			Mode: tools.Mode(c.Approvals), Allow: rules(c.Rules.Allow), Deny: rules(c.Rules.Deny), Untrusted: !c.Trusted,
 		},
 		Exec: tools.ExecConfig{
-			Timeout: time.Duration(c.Exec.Timeout), Output: c.Exec.Output, Secrets: keyNames(c),
+			Timeout: time.Duration(c.Exec.Timeout), Output: c.Exec.Output, Secrets: keyNames(c), Keep: c.Exec.KeepEnv,
+			Sandbox: confined(c), Writable: writable(c),
 		},
 		Browse: tools.BrowseConfig{
 			AllowPrivate: c.Browse.AllowPrivate, MaxBytes: int64(c.Browse.MaxBytes), Timeout: time.Duration(c.Browse.Timeout),
 		},
 	})
+}
+
+// confined says whether commands are kept from writing elsewhere: where the
+// configuration wants it and the kernel can.
+func confined(c *config.Config) bool { return c.Exec.Sandbox && proc.SandboxSupport() == nil }
+
+// writable are the configured directories, with the home directory filled in.
+func writable(c *config.Config) []string {
+	var out []string
+	for _, dir := range c.Exec.Writable {
+		if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+			if home, err := os.UserHomeDir(); err == nil {
+				dir = filepath.Join(home, rest)
+			}
+		}
+		out = append(out, dir)
+	}
+	return out
 }
 
 func rules(in []config.Rule) []tools.Rule {
