@@ -57,6 +57,8 @@ func TestPolicyDecides(t *testing.T) {
 		{"exec, denied", Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyExec, "rm")}}, execOp("rm", "-rf", "."), Deny},
 		{"exec, denied by its path", Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyExec, "rm")}}, execOp("/bin/rm", "-rf", "."), Deny},
 		{"git as a program, denied", Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyGit, "push")}}, execOp("git", "push"), Deny},
+		{"git denied as a program", Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyExec, "git", "push")}}, gitOp("push", "origin"), Deny},
+		{"git where programs are denied", Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyExec)}}, gitOp("status"), Allow},
 		{"git reads", Policy{Mode: ModeReadOnly}, gitOp("status"), Allow},
 		{"git changes", Policy{}, gitOp("commit", "-m", "x"), Ask},
 		{"git changes, edits", Policy{Mode: ModeEdits}, gitOp("commit", "-m", "x"), Ask},

@@ -111,8 +111,8 @@ func within(dir, name string) bool {
 
 // realPath follows the links in as much of an absolute path as exists.
 func realPath(name string) string {
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		return target
 	}
 	parent := filepath.Dir(name)
 	if parent == name {

@@ -77,7 +77,12 @@ func (e *Executor) decideGit(op *abi.Git) Decision {
 	if d.Mutates && e.cfg.Policy.Untrusted {
 		d.Verdict, d.Reason = Deny, untrusted
 	}
-	return e.settle(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...)}, "")
+	d = e.settle(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...)}, "")
+	// What may not be run as a program may not be run by this way either.
+	if r, ok := e.cfg.Policy.denied(subject{family: FamilyExec, argv: append([]string{"git", c.name}, c.args...)}); ok && d.Verdict != Deny && len(r.Match) > 0 {
+		d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
+	}
+	return d
 }
 
 // insideGit checks the directory that the command is to run in.

@@ -3,7 +3,6 @@ package tools
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
 	"sync"
 )
 
@@ -105,7 +104,7 @@ func (m *memory) hashes() map[string]string {
 func (m *memory) restore(hashes map[string]string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for p, h := range maps.All(hashes) {
+	for p, h := range hashes {
 		switch k, ok := m.files[p]; {
 		case h == "":
 			m.drop(p)

@@ -28,8 +28,8 @@ func relative(dir, name string) (string, error) {
 	if filepath.IsAbs(name) {
 		rel, ok := below(dir, name)
 		if !ok {
-			if real, err := filepath.EvalSymlinks(dir); err == nil {
-				rel, ok = below(real, name)
+			if target, err := filepath.EvalSymlinks(dir); err == nil {
+				rel, ok = below(target, name)
 			}
 		}
 		if !ok {

@@ -103,9 +103,11 @@ func (r Rule) matches(s subject, deny bool) bool {
 	case FamilyBrowse:
 		return hostMatches(r.Match[0], s.host)
 	default:
-		any := slices.ContainsFunc(s.paths, func(p string) bool { return pathMatches(r.Match[0], p, deny) })
-		all := !slices.ContainsFunc(s.paths, func(p string) bool { return !pathMatches(r.Match[0], p, deny) })
-		return deny && any || !deny && all
+		// One spelling is enough to deny; to allow, all must match.
+		if deny {
+			return slices.ContainsFunc(s.paths, func(p string) bool { return pathMatches(r.Match[0], p, true) })
+		}
+		return len(s.paths) > 0 && !slices.ContainsFunc(s.paths, func(p string) bool { return !pathMatches(r.Match[0], p, false) })
 	}
 }
 

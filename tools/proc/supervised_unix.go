@@ -124,7 +124,11 @@ func newLink() (*link, error) {
 	if err = errors.Join(err, ours.Close()); err != nil {
 		return nil, err
 	}
-	l := &link{conn: conn.(*net.UnixConn), cmd: &exec.Cmd{
+	stream, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil, errors.Join(errors.New("the socket pair is none"), conn.Close())
+	}
+	l := &link{conn: stream, cmd: &exec.Cmd{
 		Path: self, Args: []string{supervisorName}, Dir: "/",
 		Env:         []string{"GOMAXPROCS=1", "GOTRACEBACK=none"}, // one thread of Go code is enough
 		ExtraFiles:  []*os.File{theirs},
