@@ -17,11 +17,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// idleMost is how many supervisors are kept for the next programs: starting one
-// costs several times what starting most programs does.
-const idleMost = 2
+// How many supervisors are kept for the next programs, and for how long: starting
+// one costs several times what starting most programs does, and programs come in
+// bursts.
+const (
+	idleMost = 2
+	idleFor  = 500 * time.Millisecond
+)
 
-// idle are the supervisors that have nothing to do. They end with this process.
+// idle are the supervisors that have nothing to do. They end with this process at
+// the latest.
 var idle struct {
 	sync.Mutex
 	list []*link
@@ -32,6 +37,7 @@ type link struct {
 	conn    *net.UnixConn
 	cmd     *exec.Cmd
 	sandbox string // what the programs that it runs are confined to
+	uses    int    // how often it was kept; guarded by idle
 }
 
 // supervised is a program that runs below a supervisor.
@@ -237,21 +243,31 @@ func (s *supervised) destroy() (exit, error) {
 	}
 }
 
-// release keeps the supervisor for the next program, or ends it.
+// release keeps the supervisor for the next program for a while, or ends it.
 func (s *supervised) release() {
-	if s.reuse {
-		idle.Lock()
-		defer idle.Unlock()
-		if len(idle.list) < idleMost {
-			idle.list = append(idle.list, s.link)
-			return
-		}
-		if i := slices.IndexFunc(idle.list, func(l *link) bool { return l.sandbox != s.link.sandbox }); i >= 0 {
-			// What was used last is needed next.
-			idle.list[i].close()
-			idle.list[i] = s.link
-			return
-		}
+	if !s.reuse {
+		s.link.close()
+		return
 	}
-	s.link.close()
+	idle.Lock()
+	defer idle.Unlock()
+	if len(idle.list) == idleMost {
+		idle.list[0].close() // what was used last is needed next
+		idle.list = slices.Delete(idle.list, 0, 1)
+	}
+	l := s.link
+	l.uses++
+	idle.list = append(idle.list, l)
+	uses := l.uses
+	time.AfterFunc(idleFor, func() { l.expire(uses) })
+}
+
+// expire ends a supervisor that was not used since it was kept for the n-th time.
+func (l *link) expire(n int) {
+	idle.Lock()
+	defer idle.Unlock()
+	if i := slices.Index(idle.list, l); i >= 0 && l.uses == n {
+		idle.list = slices.Delete(idle.list, i, i+1)
+		l.close()
+	}
 }
