@@ -66,6 +66,11 @@ func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 		return tools.Applied{}, err
 	}
 	defer unlock()
+	return w.apply(ctx, e)
+}
+
+// apply is Apply for a caller that holds the file's lock.
+func (w *workspace) apply(ctx context.Context, e tools.Edit) (tools.Applied, error) {
 	x := w.document(e.Path)
 	switch {
 	case x != nil && x.lost:
@@ -167,14 +172,18 @@ func textEdit(document string, version *int32, edits []protocol.TextEdit) *proto
 // or, where the file is not open, in the file. What the client answers only says
 // how long to look.
 func (w *workspace) land(ctx context.Context, e tools.Edit, params *protocol.ApplyWorkspaceEditParams) error {
-	l := w.server.config.Limits
 	watch := w.server.docs.watch(w.abs(e.Path), e.After)
 	defer w.server.docs.unwatch(watch)
 	answered := make(chan answer, 1)
-	asking, stop := context.WithTimeout(ctx, l.Answer)
+	asking, stop := context.WithTimeout(ctx, w.server.config.Limits.Answer)
 	defer stop()
 	w.server.spawn("apply edit", func() { answered <- w.ask(asking, params) })
+	return w.awaitLanding(ctx, e, watch, answered)
+}
 
+// awaitLanding waits for the text of an edit that was sent to the client.
+func (w *workspace) awaitLanding(ctx context.Context, e tools.Edit, watch *landing, answered <-chan answer) error {
+	l := w.server.config.Limits
 	var got *answer
 	var deadline, rest time.Time // when looking ends; when a foreign text is final
 	states := 0

@@ -1,0 +1,169 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/agent-lsp/agent-lsp/tools"
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+)
+
+var _ tools.Batcher = (*workspace)(nil)
+
+// ApplyAll implements tools.Batcher: the open documents among the edits are
+// changed by one workspace edit, so that one undo of the editor takes it back. No
+// editor promises all or nothing, so everything is looked at before the first
+// change, and what was done is taken back when a later part fails.
+func (w *workspace) ApplyAll(ctx context.Context, edits []tools.Edit) error {
+	unlock, err := w.lockAll(ctx, edits)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	var together, apart []tools.Edit
+	for _, e := range edits {
+		open, err := w.unchanged(e)
+		if err != nil {
+			return err
+		}
+		if open && !e.Delete && !e.Create && w.server.client.applyEdit {
+			together = append(together, e)
+		} else {
+			apart = append(apart, e)
+		}
+	}
+	if len(together) == 1 {
+		together, apart = nil, edits
+	}
+	done, err := w.applyTogether(ctx, together)
+	for i := 0; err == nil && i < len(apart); i++ {
+		if _, err = w.apply(ctx, apart[i]); err == nil {
+			done = append(done, apart[i])
+		}
+	}
+	if err != nil {
+		return errors.Join(err, w.takeBack(ctx, done))
+	}
+	return nil
+}
+
+// lockAll takes the locks of all files, in one order whoever asks.
+func (w *workspace) lockAll(ctx context.Context, edits []tools.Edit) (unlock func(), err error) {
+	var names []string
+	for _, e := range edits {
+		names = append(names, realPath(w.abs(e.Path)))
+	}
+	slices.Sort(names)
+	var held []func()
+	unlock = func() {
+		for _, u := range held {
+			u()
+		}
+	}
+	for _, name := range slices.Compact(names) {
+		u, err := w.server.edits.lock(ctx, name)
+		if err != nil {
+			unlock()
+			return nil, err
+		}
+		held = append(held, u)
+	}
+	return unlock, nil
+}
+
+// unchanged answers tools.ErrStale unless the text that an edit was computed from
+// still stands, and whether that is an open document.
+func (w *workspace) unchanged(e tools.Edit) (open bool, err error) {
+	x := w.document(e.Path)
+	if x != nil {
+		if x.doc.String() != e.Before {
+			return true, fmt.Errorf("%s changed in the editor: %w", e.Path, tools.ErrStale)
+		}
+		return true, nil
+	}
+	if e.Create {
+		return false, nil // looked at when it is made
+	}
+	disk, err := w.root.ReadFile(filepath.FromSlash(e.Path))
+	if err != nil {
+		return false, fmt.Errorf("%s cannot be read: %w", e.Path, err)
+	}
+	if string(disk) != e.Before {
+		return false, fmt.Errorf("%s changed on disk: %w", e.Path, tools.ErrStale)
+	}
+	return false, nil
+}
+
+// applyTogether changes open documents by one workspace edit and answers those
+// that show their new text.
+func (w *workspace) applyTogether(ctx context.Context, edits []tools.Edit) (done []tools.Edit, err error) {
+	if len(edits) == 0 {
+		return nil, nil
+	}
+	c := w.server.client
+	var whole protocol.WorkspaceEdit
+	watches := make([]*landing, len(edits))
+	onDisk := make([]bool, len(edits))
+	for i, e := range edits {
+		x := w.document(e.Path)
+		if x == nil {
+			return nil, fmt.Errorf("%s was closed in the editor: %w", e.Path, tools.ErrStale)
+		}
+		one := workspaceEdit(c, x.uri, new(x.version), x.doc.Edits(e.After, c.encoding))
+		whole.DocumentChanges = append(whole.DocumentChanges, one.DocumentChanges...)
+		for name, changes := range one.Changes {
+			if whole.Changes == nil {
+				whole.Changes = map[uri.URI][]protocol.TextEdit{}
+			}
+			whole.Changes[name] = changes
+		}
+		onDisk[i] = w.diskHolds(e.Path, e.Before)
+		watches[i] = w.server.docs.watch(w.abs(e.Path), e.After)
+		defer w.server.docs.unwatch(watches[i])
+	}
+	answers := make([]chan answer, len(edits))
+	for i := range answers {
+		answers[i] = make(chan answer, 1)
+	}
+	params := w.editParams(edits[0], whole)
+	asking, stop := context.WithTimeout(ctx, w.server.config.Limits.Answer)
+	defer stop()
+	w.server.spawn("apply edits", func() {
+		a := w.ask(asking, params)
+		for _, to := range answers {
+			to <- a
+		}
+	})
+	for i, e := range edits {
+		if lerr := w.awaitLanding(ctx, e, watches[i], answers[i]); lerr != nil {
+			err = errors.Join(err, lerr)
+			continue
+		}
+		if _, derr := w.reachDisk(ctx, e, onDisk[i]); derr != nil {
+			err = errors.Join(err, derr)
+		}
+		done = append(done, e)
+	}
+	return done, err
+}
+
+// takeBack reverts edits that landed.
+func (w *workspace) takeBack(ctx context.Context, done []tools.Edit) error {
+	var err error
+	for _, e := range slices.Backward(done) {
+		back := tools.Edit{
+			Path: e.Path, Before: e.After, After: e.Before, Create: e.Delete, Delete: e.Create, Label: e.Label,
+		}
+		if x := w.document(e.Path); x != nil {
+			back.Open, back.Version = true, x.version
+		}
+		if _, berr := w.apply(ctx, back); berr != nil {
+			err = errors.Join(err, fmt.Errorf("%s keeps the change: %w", e.Path, berr))
+		}
+	}
+	return err
+}
