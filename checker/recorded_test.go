@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the want section of the recorde
 
 // recordVar, when set, makes TestRecordedOutput run the tools anew and keep what
 // they print. Tools that are not on PATH keep their old record.
-const recordVar = "AGENT_LSP_RECORD"
+const recordVar = "AGENT_LSP_TEST_RECORD"
 
 // workspaceName stands for the project's directory in a record.
 const workspaceName = "/w"

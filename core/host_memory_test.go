@@ -58,11 +58,11 @@ func TestHostMemoryDoesNotGrowWithSteps(t *testing.T) {
 }
 
 // TestHostMemoryDoesNotGrowOverAMillionSteps takes minutes and runs when
-// AGENT_LSP_LONG is set. The conversation starts anew, restored of an empty
+// AGENT_LSP_TEST_LONG is set. The conversation starts anew, restored of an empty
 // snapshot's size, by dropping old sessions within the one instance.
 func TestHostMemoryDoesNotGrowOverAMillionSteps(t *testing.T) {
-	if os.Getenv("AGENT_LSP_LONG") == "" {
-		t.Skip("set AGENT_LSP_LONG to run it")
+	if os.Getenv("AGENT_LSP_TEST_LONG") == "" {
+		t.Skip("set AGENT_LSP_TEST_LONG to run it")
 	}
 	ctx := t.Context()
 	s := hostNew(t, hostOpen(t))

@@ -21,10 +21,10 @@ import (
 
 // TestAStormEndsWithEqualDocuments types, edits, saves, asks and cancels at
 // random, against an editor that takes edits in every way, and compares every
-// document at the end. AGENT_LSP_STORM is the number of steps, 1500 without it.
+// document at the end. AGENT_LSP_TEST_STORM is the number of steps, 1500 without it.
 func TestAStormEndsWithEqualDocuments(t *testing.T) {
 	steps := 1500
-	if s := os.Getenv("AGENT_LSP_STORM"); s != "" {
+	if s := os.Getenv("AGENT_LSP_TEST_STORM"); s != "" {
 		var err error
 		if steps, err = strconv.Atoi(s); err != nil {
 			t.Fatal(err)

@@ -23,10 +23,10 @@ import (
 // themselves at a chosen write of the journal, and resumes each in a new one.
 
 const (
-	crashDir    = "AGENT_LSP_CRASH_DIR"
-	crashAt     = "AGENT_LSP_CRASH_AT"     // die at this append, from 1; 0 never
-	crashAfter  = "AGENT_LSP_CRASH_AFTER"  // die after the append instead of before it
-	crashResume = "AGENT_LSP_CRASH_RESUME" // resume instead of starting
+	crashDir    = "AGENT_LSP_TEST_CRASH_DIR"
+	crashAt     = "AGENT_LSP_TEST_CRASH_AT"     // die at this append, from 1; 0 never
+	crashAfter  = "AGENT_LSP_TEST_CRASH_AFTER"  // die after the append instead of before it
+	crashResume = "AGENT_LSP_TEST_CRASH_RESUME" // resume instead of starting
 )
 
 // crashScript has reads, writes, a patch, execs with a counted effect, and a
@@ -171,7 +171,7 @@ func crashSite(t *testing.T) string {
 }
 
 // TestASessionSurvivesAKillAtEveryWrite is the matrix. The plain suite takes
-// every seventh place; AGENT_LSP_SLOW takes them all.
+// every seventh place; AGENT_LSP_TEST_SLOW takes them all.
 func TestASessionSurvivesAKillAtEveryWrite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts some dozens of processes")
@@ -181,7 +181,7 @@ func TestASessionSurvivesAKillAtEveryWrite(t *testing.T) {
 		t.Fatal("the uninterrupted session was killed")
 	}
 	step := 7
-	if os.Getenv("AGENT_LSP_SLOW") != "" {
+	if os.Getenv("AGENT_LSP_TEST_SLOW") != "" {
 		step = 1
 	}
 	for at := 1; ; at += step {

@@ -138,11 +138,13 @@ func (s *Session) read(ctx context.Context) (*log, error) {
 				l.intents[p.ID] = p
 			}
 		case *event.Result:
-			if c := waiting[p.ID]; c != nil && p.Read != "" {
-				seen[path.Clean(pathOf(c.op))] = p.Read
-			}
 			if p.Edit != nil {
 				seen[p.Edit.Path] = p.Edit.After
+			}
+			// What the model was shown wins: after an edit that was merged with
+			// another one it is not all that the file holds.
+			if c := waiting[p.ID]; c != nil && p.Read != "" {
+				seen[path.Clean(pathOf(c.op))] = p.Read
 			}
 			delete(waiting, p.ID)
 			if t := open[p.Turn]; t != nil {

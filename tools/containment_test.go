@@ -202,10 +202,10 @@ func TestGitsOwnFilesAndTheAgentsAreNeverWritten(t *testing.T) {
 }
 
 // TestADirectorySwappedForALinkIsNotFollowed writes while another goroutine swaps
-// a directory for a link that leads out. TOOLS_STRESS=1 writes 5,000 times.
+// a directory for a link that leads out. AGENT_LSP_TEST_STRESS=1 writes 5,000 times.
 func TestADirectorySwappedForALinkIsNotFollowed(t *testing.T) {
 	writes := 300
-	if os.Getenv("TOOLS_STRESS") != "" {
+	if os.Getenv("AGENT_LSP_TEST_STRESS") != "" {
 		writes = 5000
 	}
 	w := newWorld(t, map[string]string{"d/f": "0\n", "d/same": "0\n"})

@@ -39,7 +39,7 @@ func (e *Executor) Decide(ctx context.Context, op Op) Decision {
 // settle applies rules and grants to a decision whose Verdict is the mode's.
 // Always is why the call asks in every mode, "" when it does not.
 func (e *Executor) settle(d Decision, s subject, always string) Decision {
-	p := e.cfg.Policy
+	p := e.policy()
 	if r, ok := p.denied(s); ok {
 		d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
 		return d
@@ -82,7 +82,7 @@ func (e *Executor) spellings(name string) []string {
 
 func (e *Executor) decideEdit(ctx context.Context, family Family, name string, make drafter) Decision {
 	d := Decision{Title: "Change " + name, Detail: name, Key: "edits", Mutates: true, Verdict: Ask}
-	if m := e.cfg.Policy.Mode; m == ModeEdits || m == ModeAll {
+	if m := e.policy().Mode; m == ModeEdits || m == ModeAll {
 		d.Verdict = Allow
 	}
 	paths := e.spellings(name)
@@ -125,7 +125,7 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 // ignoredByGit reports whether the root is a git work tree that ignores a path,
 // so that git could not bring back what was there.
 func (e *Executor) ignoredByGit(ctx context.Context, p string) bool {
-	if _, ok := gitTop(realPath(e.ws.Dir())); !ok || e.cfg.Policy.Untrusted {
+	if _, ok := gitTop(realPath(e.ws.Dir())); !ok || e.policy().Untrusted {
 		return false
 	}
 	argv := append(slices.Clone(gitSafe), "check-ignore", "-q", "--", p)
@@ -138,16 +138,16 @@ func (e *Executor) decideExec(op *abi.Exec) Decision {
 		Title: "Run " + clip(commandLine(op.Argv)), Detail: execDetail(op), Mutates: true, Verdict: Ask,
 		Key: "exec " + execKey(op.Argv),
 	}
-	if e.cfg.Policy.Mode == ModeAll {
+	if e.policy().Mode == ModeAll {
 		d.Verdict = Allow
 	}
-	if e.cfg.Policy.Untrusted {
+	if e.policy().Untrusted {
 		d.Verdict, d.Reason = Deny, untrusted
 	}
 	d = e.settle(d, subject{family: FamilyExec, argv: op.Argv}, "")
 	if d.Verdict != Deny && len(op.Argv) > 1 && programName(op.Argv[0]) == "git" {
 		// The rules about git hold for the program too.
-		if r, ok := e.cfg.Policy.denied(subject{family: FamilyGit, argv: op.Argv[1:]}); ok {
+		if r, ok := e.policy().denied(subject{family: FamilyGit, argv: op.Argv[1:]}); ok {
 			d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
 		}
 	}
@@ -208,7 +208,7 @@ func (e *Executor) decideBrowse(op *abi.Browse) Decision {
 		d.Title, d.Detail, d.Mutates = "Post to "+clip(op.URL), "POST "+op.URL+"\n\n"+*op.Body, true
 		d.Key = "browse post " + hostOf(op.URL)
 	}
-	if e.cfg.Policy.Mode == ModeAll {
+	if e.policy().Mode == ModeAll {
 		d.Verdict = Allow
 	}
 	if err := checkURL(op.URL); err != nil {

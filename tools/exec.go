@@ -12,7 +12,7 @@ import (
 )
 
 func (e *Executor) exec(ctx context.Context, op *abi.Exec) Outcome {
-	if e.cfg.Policy.Untrusted {
+	if e.policy().Untrusted {
 		return failf("not run: %s", untrusted)
 	}
 	if len(op.Argv) == 0 || op.Argv[0] == "" {

@@ -74,7 +74,7 @@ type Executor struct {
 	// dial says whether an address may be dialled; it is mayDial.
 	dial func(address string) error
 
-	mu      sync.Mutex // guards granted
+	mu      sync.Mutex // guards what follows, and cfg.Policy
 	granted map[string]bool
 }
 
@@ -103,6 +103,25 @@ func def[T comparable](v *T, d T) {
 	if *v == zero {
 		*v = d
 	}
+}
+
+// SetPolicy has what follows decided by another policy; what was granted for the
+// session stays granted. It fails, and changes nothing, for rules that name no
+// known family.
+func (e *Executor) SetPolicy(p Policy) error {
+	if err := p.validate(); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cfg.Policy = p
+	return nil
+}
+
+func (e *Executor) policy() Policy {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.cfg.Policy
 }
 
 // Seen answers the hash of the text of every file that the model knows, by path

@@ -71,15 +71,15 @@ func (e *Executor) decideGit(op *abi.Git) Decision {
 	}
 	d.Key = "git " + c.name
 	d.Mutates = !c.reads
-	if c.reads || e.cfg.Policy.Mode == ModeAll {
+	if c.reads || e.policy().Mode == ModeAll {
 		d.Verdict = Allow
 	}
-	if d.Mutates && e.cfg.Policy.Untrusted {
+	if d.Mutates && e.policy().Untrusted {
 		d.Verdict, d.Reason = Deny, untrusted
 	}
 	d = e.settle(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...)}, "")
 	// What may not be run as a program may not be run by this way either.
-	if r, ok := e.cfg.Policy.denied(subject{family: FamilyExec, argv: append([]string{"git", c.name}, c.args...)}); ok && d.Verdict != Deny && len(r.Match) > 0 {
+	if r, ok := e.policy().denied(subject{family: FamilyExec, argv: append([]string{"git", c.name}, c.args...)}); ok && d.Verdict != Deny && len(r.Match) > 0 {
 		d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
 	}
 	return d
@@ -106,7 +106,7 @@ func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
 		return failf("not run: git -C: %s", err)
 	}
 	argv := slices.Concat([]string{"git"}, gitSafe)
-	if e.cfg.Policy.Untrusted {
+	if e.policy().Untrusted {
 		if !c.reads {
 			return failf("not run: %s", untrusted)
 		}

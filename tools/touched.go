@@ -98,7 +98,7 @@ func has(m map[string]stamp, p string) bool {
 // further change; nil without git.
 func (e *Executor) dirty(ctx context.Context) map[string]string {
 	prefix, ok := gitTop(realPath(e.ws.Dir()))
-	if !ok || e.cfg.Policy.Untrusted {
+	if !ok || e.policy().Untrusted {
 		return nil
 	}
 	argv := append(append([]string{"git", "--no-optional-locks"}, gitSafe...), "status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames", "--", ".")

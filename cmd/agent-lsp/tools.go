@@ -11,13 +11,12 @@ import (
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
-// newTools makes the executor of one session.
-func newTools(ws tools.Workspace, c *config.Config) (*tools.Executor, error) {
+// newTools makes the executor of one session. State are the server's own places.
+func newTools(ws tools.Workspace, c *config.Config, state []string) (*tools.Executor, error) {
 	return tools.New(tools.Config{
 		Workspace: ws,
-		Policy: tools.Policy{
-			Mode: tools.Mode(c.Approvals), Allow: rules(c.Rules.Allow), Deny: rules(c.Rules.Deny), Untrusted: !c.Trusted,
-		},
+		Policy:    policy(c),
+		State:     state,
 		Exec: tools.ExecConfig{
 			Timeout: time.Duration(c.Exec.Timeout), Output: c.Exec.Output, Secrets: keyNames(c), Keep: c.Exec.KeepEnv,
 			Sandbox: confined(c), Writable: writable(c),
@@ -26,6 +25,13 @@ func newTools(ws tools.Workspace, c *config.Config) (*tools.Executor, error) {
 			AllowPrivate: c.Browse.AllowPrivate, MaxBytes: int64(c.Browse.MaxBytes), Timeout: time.Duration(c.Browse.Timeout),
 		},
 	})
+}
+
+// policy is the part of a configuration that decides about calls.
+func policy(c *config.Config) tools.Policy {
+	return tools.Policy{
+		Mode: tools.Mode(c.Approvals), Allow: rules(c.Rules.Allow), Deny: rules(c.Rules.Deny), Untrusted: !c.Trusted,
+	}
 }
 
 // confined says whether commands are kept from writing elsewhere: where the

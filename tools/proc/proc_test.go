@@ -99,7 +99,7 @@ func TestRunRefusesWhatCannotStart(t *testing.T) {
 
 func TestOutputIsBoundedInMemory(t *testing.T) {
 	size := 40_000_000
-	if os.Getenv("TOOLS_STRESS") != "" {
+	if os.Getenv("AGENT_LSP_TEST_STRESS") != "" {
 		size = 1 << 30
 	}
 	var before, after runtime.MemStats

@@ -94,10 +94,10 @@ func against(b *testing.B, store, bare func() error) {
 }
 
 // BenchmarkAppend at transcripts of several lengths: the cost must not grow.
-// AGENT_LSP_SLOW=1 adds the longest.
+// AGENT_LSP_TEST_SLOW=1 adds the longest.
 func BenchmarkAppend(b *testing.B) {
 	lengths := []int{0, 100_000}
-	if os.Getenv("AGENT_LSP_SLOW") != "" {
+	if os.Getenv("AGENT_LSP_TEST_SLOW") != "" {
 		lengths = append(lengths, 1_000_000)
 	}
 	for _, n := range lengths {

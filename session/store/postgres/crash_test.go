@@ -7,7 +7,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/store/storetest"
 )
 
-// AGENT_LSP_SLOW=1 makes 10,000 appends instead of a few.
+// AGENT_LSP_TEST_SLOW=1 makes 10,000 appends instead of a few.
 func TestAppendersInTwoProcesses(t *testing.T) {
 	storetest.Processes(t, postgrestest.Database(t), storetest.Appends())
 }
@@ -17,7 +17,7 @@ func TestManyProcessesWithASessionEach(t *testing.T) {
 }
 
 // TestKilledWhileAppending kills the appending process, and the server before it.
-// AGENT_LSP_SLOW=1 does so 200 times instead of a few.
+// AGENT_LSP_TEST_SLOW=1 does so 200 times instead of a few.
 func TestKilledWhileAppending(t *testing.T) {
 	kills, settings := 3, []string{"fsync=off"} // a killed server loses no page that it wrote
 	if storetest.Slow() {

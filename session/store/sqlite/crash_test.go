@@ -13,7 +13,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// AGENT_LSP_SLOW=1 makes 10,000 appends instead of a few.
+// AGENT_LSP_TEST_SLOW=1 makes 10,000 appends instead of a few.
 func TestAppendersInTwoProcesses(t *testing.T) {
 	storetest.Processes(t, filepath.Join(t.TempDir(), "sessions.db"), storetest.Appends())
 }
@@ -22,7 +22,7 @@ func TestManyProcessesWithASessionEach(t *testing.T) {
 	storetest.Crowd(t, filepath.Join(t.TempDir(), "sessions.db"), 1600)
 }
 
-// TestKilledWhileAppending kills the appending process. AGENT_LSP_SLOW=1 does so
+// TestKilledWhileAppending kills the appending process. AGENT_LSP_TEST_SLOW=1 does so
 // 200 times instead of a few.
 func TestKilledWhileAppending(t *testing.T) {
 	kills := 10

@@ -30,8 +30,8 @@ func Appends() int {
 	return 2000
 }
 
-// Slow reports whether AGENT_LSP_SLOW asks for the full counts of long tests.
-func Slow() bool { return os.Getenv("AGENT_LSP_SLOW") != "" }
+// Slow reports whether AGENT_LSP_TEST_SLOW asks for the full counts of long tests.
+func Slow() bool { return os.Getenv("AGENT_LSP_TEST_SLOW") != "" }
 
 // Child must be the first call in the TestMain of a package that uses [Processes]
 // or [Kills]. In a child that they started it appends and exits; else it returns.

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/config"
+	"github.com/agent-lsp/agent-lsp/lsp"
+	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/agent-lsp/agent-lsp/tools"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// initialize takes what the client said of itself.
+func (a *app) initialize(init lsp.Initialization) []string {
+	a.mu.Lock()
+	a.init, a.folders = init.Options, init.Folders
+	a.mu.Unlock()
+	return a.reload()
+}
+
+// configure takes the client's settings.
+func (a *app) configure(settings jsontext.Value) []string {
+	a.mu.Lock()
+	a.client = settings
+	a.mu.Unlock()
+	return a.reload()
+}
+
+// setFolders takes the workspace folders after a change.
+func (a *app) setFolders(folders []string) {
+	a.mu.Lock()
+	a.folders = folders
+	watcher := a.watcher
+	a.mu.Unlock()
+	if watcher != nil {
+		watcher.Set(a.files())
+	}
+	for _, text := range a.reload() {
+		a.log.Warn(text)
+	}
+}
+
+// tools makes the executor of a session and keeps its policy at what is
+// configured.
+func (a *app) tools(ws tools.Workspace) (session.Tools, error) {
+	c := a.settings(ws.Dir()).Config
+	x, err := newTools(ws, &c, a.state())
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.executors = append(a.executors, executor{ws.Dir(), x})
+	return x, nil
+}
+
+// executor is one session's, with its root.
+type executor struct {
+	root string
+	*tools.Executor
+}
+
+// state are the server's own places, which no edit may touch.
+func (a *app) state() []string {
+	var out []string
+	if path, err := config.UserFilePath(); err == nil {
+		out = append(out, filepath.Dir(path))
+	}
+	if dsn, err := a.defaultStore(); err == nil {
+		if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+			out = append(out, filepath.Dir(path))
+		}
+	}
+	return out
+}
+
+// watchFiles reloads the configuration when its files change.
+func (a *app) watchFiles() {
+	w, err := config.Watch(config.Watching{
+		Files: a.files(),
+		Changed: func() {
+			for _, text := range a.reload() {
+				a.log.Warn(text)
+			}
+		},
+		Failed: func(err error) { a.log.Warn("changes of the configuration's files may not be noticed", "err", err) },
+	})
+	if err != nil {
+		a.log.Warn("changes of the configuration's files are not noticed", "err", err)
+		return
+	}
+	a.mu.Lock()
+	a.watcher = w
+	a.mu.Unlock()
+}
+
+// files are those that the configuration is read from.
+func (a *app) files() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []string
+	if path, err := config.UserFilePath(); err == nil {
+		out = append(out, path)
+	}
+	for _, root := range a.folders {
+		out = append(out, filepath.Join(root, config.WorkspaceFile))
+	}
+	return out
+}
+
+// settings reads the configuration for one workspace folder, or without one.
+func (a *app) settings(root string) config.Result {
+	a.mu.Lock()
+	src := config.Sources{
+		Workspace: root, Client: a.client, Init: a.init, Env: os.Environ(), Flags: a.flags.settings,
+	}
+	a.mu.Unlock()
+	var err error
+	if src.UserFile, err = config.UserFilePath(); err != nil {
+		a.log.Warn("no user configuration", "err", err)
+	}
+	return a.loader.Load(src)
+}
+
+// reload hands the configuration to the parts that run and answers its warnings.
+func (a *app) reload() []string {
+	a.mu.Lock()
+	folders, manager, executors := a.folders, a.manager, slices.Clone(a.executors)
+	a.mu.Unlock()
+	if len(folders) == 0 {
+		folders = []string{""}
+	}
+	var warnings []string
+	seen := map[string]bool{}
+	for _, root := range folders {
+		r := a.settings(root)
+		for _, w := range r.Warnings {
+			if text := w.String(); !seen[text] {
+				seen[text] = true
+				warnings = append(warnings, text)
+			}
+		}
+		a.checks.configure(root, &r.Config)
+		for _, x := range executors {
+			if x.root != root {
+				continue
+			}
+			if err := x.SetPolicy(policy(&r.Config)); err != nil {
+				warnings = append(warnings, err.Error())
+			}
+		}
+	}
+	first := a.settings(folders[0])
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(first.Config.Log.Level)); err == nil {
+		a.level.Set(level)
+	}
+	if manager != nil {
+		manager.Configure(a.sessionSettings(&first.Config))
+	}
+	return warnings
+}
+
+// sessionSettings are the engine's part of a configuration.
+func (a *app) sessionSettings(c *config.Config) session.Settings {
+	s := session.Settings{
+		Profile: c.Profile, Profiles: c.Profiles, Prelude: c.Prelude, MaxRounds: c.Turn.MaxRounds, Subject: "operator",
+	}
+	if u, err := user.Current(); err == nil {
+		s.Subject = u.Username
+	}
+	return s
+}
