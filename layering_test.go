@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"session/history":         {"core/abi", "session/event", "session/model", "session/store"},
 	"session/projection":      {"session/history"},
 	"session/model":           {"core/abi"},
-	"session/model/":          {"core/abi", "session/model", "session/clock"},
+	"session/model/":          {"core/abi", "session/model", "session/model/httpmodel", "session/clock"},
 	"session/store":           {"session/store/"},
 	"session/store/memory":    {"session/store/contract"},
 	"session/store/sqlite":    {"session/store/contract"},

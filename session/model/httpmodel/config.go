@@ -19,8 +19,8 @@ import (
 // Config is what a provider gets beside its profile. The zero value asks once,
 // without time limits, over the machine's network.
 type Config struct {
-	Clock  clock.Clock               // nil: the machine's
-	Getenv func(name string) string  // nil: os.Getenv
+	Clock  clock.Clock              // nil: the machine's
+	Getenv func(name string) string // nil: os.Getenv
 	// Timeout bounds one attempt from its start to the end of the answer; 0 for no
 	// limit. It is not retried.
 	Timeout time.Duration

@@ -1,0 +1,264 @@
+package anthropic
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// request is the body of a request.
+type request struct {
+	Model     string    `json:"model"`
+	MaxTokens int       `json:"max_tokens"`
+	System    []block   `json:"system,omitempty"`
+	Messages  []message `json:"messages"`
+	Tools     []tool    `json:"tools,omitempty"`
+	Stream    bool      `json:"stream"`
+}
+
+type tool struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitzero"`
+	InputSchema jsontext.Value `json:"input_schema"`
+	Deferred    bool           `json:"defer_loading,omitzero"`
+}
+
+// message is what one side says, in blocks.
+type message struct {
+	Role    string  `json:"role"` // user, assistant
+	Content []block `json:"content"`
+}
+
+// block is one block of any type; members that its type has not are zero.
+type block struct {
+	Type      string         `json:"type"`
+	Text      string         `json:"text,omitzero"`
+	ID        string         `json:"id,omitzero"`
+	Name      string         `json:"name,omitzero"`
+	Input     jsontext.Value `json:"input,omitzero"`
+	ToolUseID string         `json:"tool_use_id,omitzero"`
+	ToolName  string         `json:"tool_name,omitzero"`
+	Content   []block        `json:"content,omitempty"`
+	Source    *source        `json:"source,omitzero"`
+	Title     string         `json:"title,omitzero"`
+	IsError   bool           `json:"is_error,omitzero"`
+	Cache     *cache         `json:"cache_control,omitzero"`
+
+	raw jsontext.Value // of a signed block, which is sent as it came
+}
+
+type source struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      string `json:"data"`
+}
+
+type cache struct {
+	Type string `json:"type"`
+}
+
+// MarshalJSONTo implements json.MarshalerTo.
+func (b block) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if b.raw != nil {
+		return enc.WriteValue(b.raw)
+	}
+	type plain block
+	return json.MarshalEncode(enc, plain(b))
+}
+
+// breakpoint marks where the provider's cache may end.
+func breakpoint() *cache { return &cache{Type: "ephemeral"} }
+
+func (p *Provider) body(req model.Request) ([]byte, error) {
+	messages, err := httpmodel.Read(req.Messages)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := httpmodel.ReadTools(req.Tools)
+	if err != nil {
+		return nil, err
+	}
+	r := request{Model: req.Profile.Model, MaxTokens: req.Profile.MaxOutput, Stream: true}
+	if r.MaxTokens == 0 {
+		r.MaxTokens = defaultMaxOutput
+	}
+	if err := p.talk(&r, messages, &tools); err != nil {
+		return nil, err
+	}
+	if req.Profile.PromptCache {
+		cacheEnd(r.Messages)
+	}
+	for _, t := range tools {
+		r.Tools = append(r.Tools, tool{Name: t.Name, Description: t.Description, InputSchema: t.Parameters, Deferred: t.Deferred})
+	}
+	return httpmodel.Marshal(r)
+}
+
+// talk fills in the conversation. System messages before it are the system
+// prompt; those within and after it keep their place, as text of the user's side:
+// moved to the front, each change of them would cost the whole cached prefix.
+func (p *Provider) talk(r *request, messages []httpmodel.Message, tools *[]httpmodel.Tool) error {
+	for i := range messages {
+		m := &messages[i]
+		if m.Tools != nil {
+			more, err := httpmodel.ReadTools(m.Tools)
+			if err != nil {
+				return err
+			}
+			*tools = append(*tools, more...)
+			continue
+		}
+		switch m.Role {
+		case "system":
+			if len(r.Messages) == 0 {
+				r.System = append(r.System, texts(m)...)
+			} else {
+				r.add("user", note(m)...)
+			}
+		case "assistant":
+			r.add("assistant", p.assistant(m)...)
+		case "tool":
+			r.add("user", result(m))
+		default:
+			r.add("user", user(m)...)
+		}
+	}
+	return nil
+}
+
+// add appends blocks to the side's message, which is a new one only when the other
+// side spoke last. The user's side comes first, and its results come before the
+// rest.
+func (r *request) add(role string, blocks ...block) {
+	if len(blocks) == 0 {
+		return
+	}
+	if len(r.Messages) == 0 && role == "assistant" {
+		r.Messages = append(r.Messages, message{Role: "user", Content: []block{{Type: "text", Text: "(the conversation goes on)"}}})
+	}
+	if n := len(r.Messages); n > 0 && r.Messages[n-1].Role == role {
+		r.Messages[n-1].Content = append(r.Messages[n-1].Content, blocks...)
+		return
+	}
+	r.Messages = append(r.Messages, message{Role: role, Content: slices.Clone(blocks)})
+}
+
+// texts are a message's texts as blocks; the API refuses blank ones.
+func texts(m *httpmodel.Message) []block {
+	var out []block
+	for _, part := range m.Content {
+		if part.Kind == "" && strings.TrimSpace(part.Text) != "" {
+			b := block{Type: "text", Text: part.Text}
+			if part.Cache {
+				b.Cache = breakpoint()
+			}
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// note is a system message's text on the user's side.
+func note(m *httpmodel.Message) []block {
+	out := texts(m)
+	for i := range out {
+		out[i].Text = "<system>\n" + out[i].Text + "\n</system>"
+	}
+	return out
+}
+
+// assistant is what the model said: its signed thinking unchanged or not at all,
+// text, calls.
+func (p *Provider) assistant(m *httpmodel.Message) []block {
+	var out []block
+	for _, raw := range p.memory.Recall(m) {
+		out = append(out, block{raw: raw})
+	}
+	for _, b := range texts(m) {
+		// The API refuses text of the model's that ends in white space.
+		b.Text = strings.TrimRight(b.Text, " \t\r\n")
+		out = append(out, b)
+	}
+	for _, c := range m.Calls {
+		out = append(out, block{Type: "tool_use", ID: safeID(c.ID), Name: c.Function.Name, Input: object(c.Function.Arguments)})
+	}
+	return out
+}
+
+// result is a tool's answer.
+func result(m *httpmodel.Message) block {
+	b := block{Type: "tool_result", ToolUseID: safeID(m.CallID)}
+	if len(m.References) > 0 {
+		for _, name := range m.References {
+			b.Content = append(b.Content, block{Type: "tool_reference", ToolName: name})
+		}
+		return b
+	}
+	b.Content = texts(m)
+	b.IsError = strings.HasPrefix(m.Text(), "Error: ")
+	return b
+}
+
+// user is what a person said and showed.
+func user(m *httpmodel.Message) []block {
+	var out []block
+	for i := range m.Content {
+		part := &m.Content[i]
+		if part.Kind == "" {
+			if strings.TrimSpace(part.Text) != "" {
+				out = append(out, block{Type: "text", Text: part.Text})
+			}
+			continue
+		}
+		mime, data, ok := part.Data()
+		switch {
+		case ok && part.Kind == "image":
+			out = append(out, block{Type: "image", Source: &source{"base64", mime, data}})
+		case ok && part.Kind == "file":
+			out = append(out, block{Type: "document", Title: part.Name, Source: &source{"base64", mime, data}})
+		default:
+			out = append(out, block{Type: "text", Text: "[a " + part.Kind + " is not shown: the Messages API does not take it in this form]"})
+		}
+	}
+	return out
+}
+
+// cacheEnd marks the last block that can carry a breakpoint, so that the next
+// request of the conversation finds all before it in the cache.
+func cacheEnd(messages []message) {
+	for i := len(messages) - 1; i >= 0; i-- {
+		blocks := messages[i].Content
+		for j := len(blocks) - 1; j >= 0; j-- {
+			if b := &blocks[j]; b.raw == nil && !strings.HasPrefix(b.Text, "<system>\n") {
+				b.Cache = breakpoint()
+				return
+			}
+		}
+	}
+}
+
+// object is a call's arguments; the projection sees to it that they are an object.
+func object(arguments string) jsontext.Value {
+	raw := jsontext.Value(bytes.TrimSpace([]byte(arguments)))
+	if raw.Kind() != '{' || !raw.IsValid() {
+		return jsontext.Value("{}")
+	}
+	return raw
+}
+
+// safeID is an id in the characters that the API takes; calls of another provider
+// may have others. Different ids stay different as far as that shows.
+func safeID(id string) string {
+	b := []byte(id)
+	for i, c := range b {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' && c != '_' {
+			b[i] = '_'
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,92 @@
+package httpmodel
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
+)
+
+// Progress is what an event did to the answer.
+type Progress int
+
+const (
+	// Nothing is a sign of life at most.
+	Nothing Progress = iota
+	// Piece is a piece of the answer.
+	Piece
+	// Whole says that the answer is whole; what still comes may be its usage.
+	Whole
+	// End is the provider's own end of the stream.
+	End
+)
+
+// Stream reads an answer. handle is given each event of a stream, or, with the
+// name "whole", the one body of a server that does not stream; it answers how far
+// the answer is. Stream succeeds when the answer is whole: a stream that ends
+// before is an error, and so is what handle says. It closes the body.
+func (a *Attempt) Stream(resp *http.Response, handle func(Event) (Progress, error)) error {
+	defer resp.Body.Close() //nolint:errcheck // only read
+	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
+	case kind == "application/json", strings.HasSuffix(kind, "+json"):
+		return a.body(resp.Body, handle)
+	case strings.HasPrefix(kind, "text/html"):
+		return &failure{&model.Error{Kind: model.BadRequest, Status: resp.StatusCode,
+			Message: "the server answered with a web page; check the profile's base_url"}, true}
+	}
+	dec := NewDecoder(resp.Body)
+	whole := false
+	for {
+		ev, err := dec.Next()
+		if err != nil {
+			if whole {
+				return nil
+			}
+			if errors.Is(err, io.EOF) {
+				return Broken("the stream ended before the answer was complete")
+			}
+			return fmt.Errorf("read the answer: %w", err)
+		}
+		progress, err := handle(ev)
+		if err != nil {
+			if ev.Last && !whole {
+				return Broken("the stream ended in the middle of an event")
+			}
+			return err
+		}
+		switch progress {
+		case Piece:
+			a.watch.piece()
+		case Whole:
+			if !whole {
+				a.watch.grace(settle)
+			}
+			whole = true
+		case End:
+			return nil
+		}
+	}
+}
+
+// body reads an answer in one piece.
+func (a *Attempt) body(r io.Reader, handle func(Event) (Progress, error)) error {
+	data, err := io.ReadAll(io.LimitReader(r, maxLine+1))
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if len(data) > maxLine {
+		return fmt.Errorf("%w: the answer is over %d MiB", errTooLong, maxLine>>20)
+	}
+	progress, err := handle(Event{Name: WholeBody, Data: data})
+	if err == nil && progress < Whole {
+		err = Broken("the server answered with JSON that is no answer of a model")
+	}
+	return err
+}
+
+// WholeBody is the name of the event that is a whole answer.
+const WholeBody = "whole"

@@ -1,0 +1,116 @@
+package openai
+
+import (
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// callDelta is a piece of a call. Servers leave out any member.
+type callDelta struct {
+	Index    *int           `json:"index"`
+	ID       httpmodel.Text `json:"id"`
+	Function functionDelta  `json:"function"`
+}
+
+type functionDelta struct {
+	Name      httpmodel.Text `json:"name"`
+	Arguments httpmodel.Text `json:"arguments"`
+}
+
+// calls puts pieces together.
+type calls struct {
+	list  []*call
+	index map[int]*call
+	group []*call // those that the last event with several calls had
+}
+
+type call struct {
+	id, name  string
+	arguments strings.Builder
+}
+
+// take adds the pieces of one event.
+func (c *calls) take(deltas []callDelta) {
+	touched := make([]*call, 0, len(deltas))
+	for i, d := range deltas {
+		at := c.find(d, i, len(deltas), touched)
+		touched = append(touched, at)
+		if d.ID != "" {
+			at.id = string(d.ID)
+		}
+		if d.Function.Name != "" {
+			at.name = string(d.Function.Name)
+		}
+		at.arguments.WriteString(string(d.Function.Arguments))
+	}
+	if len(touched) > 1 {
+		c.group = touched
+	}
+}
+
+// find answers the call that a piece, the nth of its event, belongs to.
+func (c *calls) find(d callDelta, n, of int, touched []*call) *call {
+	id, name := string(d.ID), string(d.Function.Name)
+	if d.Index != nil {
+		at, ok := c.index[*d.Index]
+		// Some servers number every call 0: another id with a name is another call.
+		if ok && (id == "" || at.id == "" || at.id == id || name == "") {
+			return at
+		}
+		at = c.begin()
+		if c.index == nil {
+			c.index = map[int]*call{}
+		}
+		c.index[*d.Index] = at
+		return at
+	}
+	if id != "" {
+		for _, at := range c.list {
+			if at.id == id {
+				return at
+			}
+		}
+		return c.begin()
+	}
+	switch {
+	case len(c.list) == 0:
+		return c.begin()
+	case of > 1 && name == "" && n < len(c.group):
+		return c.group[n]
+	}
+	last := c.list[len(c.list)-1]
+	another := len(touched) > 0 && touched[len(touched)-1] == last
+	if name != "" && last.name != "" && (another || last.whole()) {
+		return c.begin()
+	}
+	return last
+}
+
+func (c *calls) begin() *call {
+	at := new(call)
+	c.list = append(c.list, at)
+	return at
+}
+
+// whole says that the arguments may be complete.
+func (c *call) whole() bool {
+	text := strings.TrimSpace(c.arguments.String())
+	return text == "" || jsontext.Value(text).IsValid()
+}
+
+// all answers the calls in the order they began; the arguments are what the model
+// wrote, {} when it wrote nothing.
+func (c *calls) all() []model.FunctionCall {
+	var out []model.FunctionCall
+	for _, at := range c.list {
+		arguments := at.arguments.String()
+		if s := strings.TrimSpace(arguments); s == "" || s == "null" {
+			arguments = "{}"
+		}
+		out = append(out, model.FunctionCall{ID: at.id, Name: at.name, Arguments: arguments})
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package openai
+
+import (
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// chatChunk is an event of a stream, or a whole answer, whose message stands in
+// place of the delta.
+type chatChunk struct {
+	ID      httpmodel.Text `json:"id"`
+	Error   jsontext.Value `json:"error"`
+	Object  string         `json:"object"`
+	Choices []struct {
+		Index   int            `json:"index"`
+		Delta   chatDelta      `json:"delta"`
+		Message chatDelta      `json:"message"`
+		Finish  httpmodel.Text `json:"finish_reason"`
+		Error   jsontext.Value `json:"error"`
+	} `json:"choices"`
+	Usage *chatUsage `json:"usage"`
+}
+
+type chatDelta struct {
+	Content          jsontext.Value `json:"content"` // a string, or a list of parts
+	Refusal          httpmodel.Text `json:"refusal"`
+	ReasoningContent httpmodel.Text `json:"reasoning_content"`
+	Reasoning        httpmodel.Text `json:"reasoning"`
+	Calls            []callDelta    `json:"tool_calls"`
+	Call             *functionDelta `json:"function_call"` // of old servers
+}
+
+type chatUsage struct {
+	Prompt        uint64 `json:"prompt_tokens"`
+	Completion    uint64 `json:"completion_tokens"`
+	CacheHit      uint64 `json:"prompt_cache_hit_tokens"` // some servers' own name
+	PromptDetails struct {
+		Cached uint64 `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionDetails struct {
+		Reasoning uint64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+// chatAnswer gathers an answer.
+type chatAnswer struct {
+	show      func(model.Delta)
+	id        string
+	text      strings.Builder
+	reasoning strings.Builder
+	refusal   strings.Builder
+	calls     calls
+	usage     model.Usage
+	finish    string
+	spoke     bool
+}
+
+func (c *chatAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
+	data := strings.TrimSpace(string(ev.Data))
+	switch {
+	case data == "[DONE]":
+		return httpmodel.End, c.done()
+	case data == "" || ev.Name == "ping" || ev.Name == "keepalive":
+		return httpmodel.Nothing, nil
+	}
+	var chunk chatChunk
+	if err := json.Unmarshal(ev.Data, &chunk, httpmodel.Lenient); err != nil {
+		if ev.Name == "error" {
+			return 0, httpmodel.Refusal(ev.Data)
+		}
+		return 0, httpmodel.Broken("an event of the stream cannot be read: " + err.Error())
+	}
+	if ev.Name == "error" || chunk.Object == "error" || given(chunk.Error) {
+		return 0, httpmodel.Refusal(ev.Data)
+	}
+	if c.id == "" {
+		c.id = string(chunk.ID)
+	}
+	progress := httpmodel.Nothing
+	if u := chunk.Usage; u != nil {
+		progress = httpmodel.Piece
+		c.usage = model.Usage{Input: u.Prompt, CachedInput: max(u.PromptDetails.Cached, u.CacheHit), Output: u.Completion, Reasoning: u.CompletionDetails.Reasoning}
+	}
+	for _, choice := range chunk.Choices {
+		if choice.Index != 0 {
+			continue // only one was asked for
+		}
+		if given(choice.Error) {
+			return 0, httpmodel.Refusal(choice.Error)
+		}
+		for _, d := range []chatDelta{choice.Delta, choice.Message} {
+			if c.take(d) {
+				progress = httpmodel.Piece
+			}
+		}
+		if choice.Finish != "" {
+			c.finish = strings.ToLower(string(choice.Finish))
+		}
+	}
+	if c.finish != "" && progress < httpmodel.Whole {
+		progress = httpmodel.Whole
+	}
+	return progress, nil
+}
+
+// done is the server's mark of the end. Some send it without a reason.
+func (c *chatAnswer) done() error {
+	if c.finish == "" && !c.spoke {
+		return httpmodel.Broken("the stream ended without an answer")
+	}
+	return nil
+}
+
+// take adds a piece, and says whether there was anything in it.
+func (c *chatAnswer) take(d chatDelta) bool {
+	text, thought := content(d.Content)
+	thought += string(d.ReasoningContent)
+	if d.ReasoningContent == "" {
+		thought += string(d.Reasoning)
+	}
+	text += string(d.Refusal)
+	c.refusal.WriteString(string(d.Refusal))
+	c.text.WriteString(text)
+	c.reasoning.WriteString(thought)
+	c.show(model.Delta{Text: text, Reasoning: thought})
+	c.calls.take(d.Calls)
+	if d.Call != nil {
+		c.calls.take([]callDelta{{Index: new(0), Function: *d.Call}})
+	}
+	said := text != "" || thought != "" || len(d.Calls) > 0 || d.Call != nil
+	c.spoke = c.spoke || said
+	return said
+}
+
+func (c *chatAnswer) response() (model.Response, error) {
+	resp := model.Response{Calls: c.calls.all(), Usage: c.usage, Finish: c.finish, ProviderID: c.id}
+	if c.text.Len() > 0 {
+		resp.Text = new(c.text.String())
+	}
+	if c.reasoning.Len() > 0 {
+		resp.Reasoning = new(c.reasoning.String())
+	}
+	switch {
+	case c.finish == "error":
+		return resp, httpmodel.Refusal(jsontext.Value(`"the provider broke off the answer"`))
+	case c.finish == "content_filter" && resp.Text == nil && resp.Calls == nil:
+		return resp, httpmodel.Withheld("the provider withheld the answer (content_filter)")
+	case c.refusal.Len() > 0 && resp.Calls == nil:
+		resp.Finish = "refusal"
+	case len(resp.Calls) > 0 && (c.finish == "stop" || c.finish == "" || c.finish == "function_call"):
+		resp.Finish = "tool_calls"
+	case c.finish == "":
+		resp.Finish = "stop"
+	}
+	return resp, nil
+}
+
+// given says that a member is there and is not null.
+func given(raw jsontext.Value) bool { return len(raw) > 0 && raw.Kind() != 'n' }
+
+// content reads text, or parts of it, where some servers put their reasoning too.
+func content(raw jsontext.Value) (text, thought string) {
+	if !given(raw) {
+		return "", ""
+	}
+	type part struct {
+		Type     string         `json:"type"`
+		Text     httpmodel.Text `json:"text"`
+		Thinking jsontext.Value `json:"thinking"`
+	}
+	var list []part
+	if raw.Kind() != '[' || json.Unmarshal(raw, &list, httpmodel.Lenient) != nil {
+		var t httpmodel.Text
+		_ = json.Unmarshal(raw, &t, httpmodel.Lenient) // every JSON value is a Text
+		return string(t), ""
+	}
+	for _, p := range list {
+		if p.Type == "thinking" {
+			inner, _ := content(p.Thinking)
+			thought += inner
+		} else {
+			text += string(p.Text)
+		}
+	}
+	return text, thought
+}

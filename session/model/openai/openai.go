@@ -1,0 +1,89 @@
+// Package openai asks models over OpenAI's two HTTP interfaces: chat completions,
+// which most other servers speak too, and Responses.
+//
+// Requests go out through OpenAI's SDK, with its retries off. What comes back is
+// read here: compatible servers leave out, add and misplace members that the
+// SDK's types insist on. Only the SDK's responses package is used, for its main
+// package alone would add some 19 MB to the program.
+package openai
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/responses"
+)
+
+// Config is what the provider gets beside its profile.
+type Config = httpmodel.Config
+
+// defaultBase is where requests go when a profile names no server.
+const defaultBase = "https://api.openai.com/v1"
+
+// Provider asks the server of a profile. It is safe for concurrent use.
+type Provider struct {
+	profile model.Profile
+	caller  *httpmodel.Caller
+	memory  httpmodel.Memory
+	// plain says that the model has no reasoning to hand out in sealed form.
+	plain atomic.Bool
+}
+
+// New makes the provider of a profile. It neither reads the key nor reaches the
+// server: what is wrong with either is the error of the first ask.
+func New(p model.Profile, cfg Config) *Provider {
+	return &Provider{profile: p, caller: httpmodel.NewCaller(cfg)}
+}
+
+// Respond implements model.Model. It asks with req.Profile, or, if that names no
+// provider, with the profile of New. Every error is a *model.Error.
+func (p *Provider) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
+	if req.Profile.Provider == "" {
+		req.Profile = p.profile
+	}
+	path, ask := "chat/completions", p.chat
+	if req.Profile.API == "responses" {
+		path, ask = "responses", p.responses
+	}
+	endpoint, err := httpmodel.Endpoint(req.Profile.BaseURL, defaultBase, path, false)
+	if err != nil {
+		return model.Response{}, err
+	}
+	if isOpenAI(endpoint) && req.Profile.APIKeyEnv == "" {
+		return model.Response{}, &model.Error{Kind: model.Auth, Message: "profile " + req.Profile.Name +
+			" names no api_key_env, and OpenAI takes no requests without a key"}
+	}
+	return ask(ctx, req, endpoint, delta)
+}
+
+// isOpenAI tells OpenAI's own servers, which refuse members that they do not know,
+// from others, which need some of them.
+func isOpenAI(u *url.URL) bool {
+	host := u.Hostname()
+	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com")
+}
+
+// send posts a body. The client sends it to its endpoint, whatever address the
+// SDK was given; the caller closes the response's body.
+func send(ctx context.Context, a *httpmodel.Attempt, endpoint *url.URL, body []byte) (*http.Response, error) {
+	opts := []option.RequestOption{
+		option.WithBaseURL(httpmodel.Origin(endpoint) + "/"), option.WithHTTPClient(a.Client), option.WithMaxRetries(0),
+	}
+	if a.Key != "" {
+		opts = append(opts, option.WithAPIKey(a.Key))
+	}
+	service := responses.NewResponseService(opts...)
+	var resp *http.Response
+	stream := service.NewStreaming(ctx, responses.ResponseNewParams{},
+		option.WithRequestBody("application/json", body), option.WithResponseInto(&resp))
+	if err := stream.Err(); err != nil {
+		return nil, err
+	}
+	return resp, nil
+}

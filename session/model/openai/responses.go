@@ -1,0 +1,169 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// responsesRequest is the body of a request. Nothing of it is stored by the
+// server: the conversation is ours.
+type responsesRequest struct {
+	Model     string           `json:"model"`
+	Input     []jsontext.Value `json:"input"`
+	Tools     []responsesTool  `json:"tools,omitempty"`
+	MaxOutput int              `json:"max_output_tokens,omitzero"`
+	Include   []string         `json:"include,omitempty"`
+	Store     bool             `json:"store"`
+	Stream    bool             `json:"stream"`
+}
+
+type responsesTool struct {
+	Type        string         `json:"type"`
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitzero"`
+	Parameters  jsontext.Value `json:"parameters"`
+	Strict      bool           `json:"strict"`
+}
+
+// sealed asks for reasoning in a form that can be sent back.
+const sealed = "reasoning.encrypted_content"
+
+func (p *Provider) responses(ctx context.Context, req model.Request, endpoint *url.URL, delta func(model.Delta)) (model.Response, error) {
+	resp, err := p.respond(ctx, req, endpoint, delta)
+	// Models that do not reason refuse to be asked for their reasoning.
+	if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.BadRequest && !p.plain.Load() &&
+		strings.Contains(strings.ToLower(e.Message), "encrypted content") {
+		p.plain.Store(true)
+		return p.respond(ctx, req, endpoint, delta)
+	}
+	return resp, err
+}
+
+func (p *Provider) respond(ctx context.Context, req model.Request, endpoint *url.URL, delta func(model.Delta)) (model.Response, error) {
+	body, err := p.responsesBody(req)
+	if err != nil {
+		return model.Response{}, err
+	}
+	return p.caller.Do(ctx, req.Profile, endpoint, delta, func(ctx context.Context, a *httpmodel.Attempt) (model.Response, error) {
+		resp, err := send(ctx, a, endpoint, body)
+		if err != nil {
+			return model.Response{}, err
+		}
+		answer := responsesAnswer{show: a.Show}
+		if err := a.Stream(resp, answer.event); err != nil {
+			return model.Response{}, err
+		}
+		out, sealed, err := answer.response()
+		if err == nil {
+			p.memory.Keep(out, sealed)
+		}
+		return out, err
+	})
+}
+
+func (p *Provider) responsesBody(req model.Request) ([]byte, error) {
+	messages, err := httpmodel.Read(req.Messages)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := httpmodel.ReadTools(req.Tools)
+	if err != nil {
+		return nil, err
+	}
+	r := responsesRequest{Model: req.Profile.Model, MaxOutput: req.Profile.MaxOutput, Stream: true}
+	if !p.plain.Load() {
+		r.Include = []string{sealed}
+	}
+	for _, m := range messages {
+		more, err := httpmodel.ReadTools(m.Tools)
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, more...)
+		if err := p.items(&r, &m); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range tools {
+		r.Tools = append(r.Tools, responsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+	}
+	return httpmodel.Marshal(r)
+}
+
+// item is one item of the input.
+type item struct {
+	Type      string  `json:"type,omitzero"`
+	Role      string  `json:"role,omitzero"`
+	Content   any     `json:"content,omitzero"`
+	CallID    string  `json:"call_id,omitzero"`
+	Name      string  `json:"name,omitzero"`
+	Arguments string  `json:"arguments,omitzero"`
+	Output    *string `json:"output,omitzero"`
+}
+
+type inputPart struct {
+	Type     string `json:"type"`
+	Text     string `json:"text,omitzero"`
+	ImageURL string `json:"image_url,omitzero"`
+	FileName string `json:"filename,omitzero"`
+	FileData string `json:"file_data,omitzero"`
+}
+
+// items adds a message's items: reasoning as it came, text, calls.
+func (p *Provider) items(r *responsesRequest, m *httpmodel.Message) error {
+	var err error
+	add := func(it item) {
+		raw, e := httpmodel.Marshal(it)
+		err = errors.Join(err, e)
+		r.Input = append(r.Input, raw)
+	}
+	switch m.Role {
+	case "tool":
+		add(item{Type: "function_call_output", CallID: m.CallID, Output: new(m.Text())})
+	case "assistant":
+		r.Input = append(r.Input, p.memory.Recall(m)...)
+		if text := m.Text(); text != "" {
+			add(item{Role: "assistant", Content: text})
+		}
+		for _, c := range m.Calls {
+			add(item{Type: "function_call", CallID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+		}
+	default:
+		if len(m.Content) == 0 {
+			break // a block of tools, which are in the list of tools
+		}
+		if c := userContent(m.Content); m.Role == "user" {
+			add(item{Role: "user", Content: c})
+		} else {
+			add(item{Role: "system", Content: m.Text()})
+		}
+	}
+	return err
+}
+
+// userContent is text as it is, or parts.
+func userContent(parts []httpmodel.Part) any {
+	if len(parts) == 1 && parts[0].Kind == "" {
+		return parts[0].Text
+	}
+	out := make([]inputPart, 0, len(parts))
+	for _, p := range parts {
+		switch p.Kind {
+		case "image":
+			out = append(out, inputPart{Type: "input_image", ImageURL: p.URL})
+		case "file":
+			out = append(out, inputPart{Type: "input_file", FileName: p.Name, FileData: p.URL})
+		case "video":
+			out = append(out, inputPart{Type: "input_text", Text: "[a video is not shown: the Responses API takes none]"})
+		default:
+			out = append(out, inputPart{Type: "input_text", Text: p.Text})
+		}
+	}
+	return out
+}

@@ -1,0 +1,269 @@
+package openai
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// responsesEvent is an event of a stream.
+type responsesEvent struct {
+	Type      string          `json:"type"`
+	Index     int             `json:"output_index"`
+	Delta     httpmodel.Text  `json:"delta"`
+	Arguments *httpmodel.Text `json:"arguments"`
+	Item      jsontext.Value  `json:"item"`
+	Response  responsesBody   `json:"response"`
+	Error     jsontext.Value  `json:"error"`
+}
+
+// responsesBody is an answer as far as it is.
+type responsesBody struct {
+	ID         string           `json:"id"`
+	Object     string           `json:"object"`
+	Status     string           `json:"status"`
+	Error      jsontext.Value   `json:"error"`
+	Output     []jsontext.Value `json:"output"`
+	Incomplete struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+	Usage struct {
+		Input        uint64 `json:"input_tokens"`
+		InputDetails struct {
+			Cached uint64 `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+		Output        uint64 `json:"output_tokens"`
+		OutputDetails struct {
+			Reasoning uint64 `json:"reasoning_tokens"`
+		} `json:"output_tokens_details"`
+	} `json:"usage"`
+}
+
+// outputItem is an item of an answer.
+type outputItem struct {
+	Type      string         `json:"type"`
+	CallID    string         `json:"call_id"`
+	ID        string         `json:"id"`
+	Name      string         `json:"name"`
+	Arguments httpmodel.Text `json:"arguments"`
+	Sealed    httpmodel.Text `json:"encrypted_content"`
+	Content   []textPart     `json:"content"`
+	Summary   []textPart     `json:"summary"`
+}
+
+type textPart struct {
+	Type    string         `json:"type"`
+	Text    httpmodel.Text `json:"text"`
+	Refusal httpmodel.Text `json:"refusal"`
+}
+
+// responsesAnswer gathers an answer.
+type responsesAnswer struct {
+	show      func(model.Delta)
+	items     map[int]jsontext.Value // those that are done
+	begun     map[int]outputItem     // calls that are not
+	arguments map[int]*strings.Builder
+	text      strings.Builder
+	reasoning strings.Builder
+	final     responsesBody
+	broke     string // a blank line is due before more reasoning
+}
+
+func (r *responsesAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
+	if data := strings.TrimSpace(string(ev.Data)); data == "" || data == "[DONE]" {
+		return httpmodel.Nothing, nil
+	}
+	var e responsesEvent
+	if err := json.Unmarshal(ev.Data, &e, httpmodel.Lenient); err != nil {
+		return 0, httpmodel.Broken("an event of the stream cannot be read: " + err.Error())
+	}
+	if ev.Name == httpmodel.WholeBody {
+		return r.whole(ev.Data)
+	}
+	if e.Type == "" {
+		e.Type = ev.Name
+	}
+	switch e.Type {
+	case "response.output_text.delta", "response.refusal.delta":
+		r.text.WriteString(string(e.Delta))
+		r.show(model.Delta{Text: string(e.Delta)})
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		r.think(string(e.Delta))
+	case "response.reasoning_summary_part.added":
+		r.paragraph()
+	case "response.output_item.added":
+		r.begin(e)
+	case "response.function_call_arguments.delta":
+		r.argue(e.Index).WriteString(string(e.Delta))
+	case "response.function_call_arguments.done":
+		if e.Arguments != nil {
+			b := r.argue(e.Index)
+			b.Reset()
+			b.WriteString(string(*e.Arguments))
+		}
+	case "response.output_item.done":
+		if r.items == nil {
+			r.items = map[int]jsontext.Value{}
+		}
+		r.items[e.Index] = e.Item.Clone()
+	case "response.completed", "response.incomplete", "response.failed", "response.done":
+		r.final = e.Response
+		if e.Type == "response.failed" || given(e.Response.Error) {
+			return 0, httpmodel.Refusal(orText(e.Response.Error, "the model failed"))
+		}
+		return httpmodel.End, nil
+	case "error":
+		return 0, httpmodel.Refusal(ev.Data)
+	case "response.in_progress", "response.queued", "response.created", "ping", "keepalive":
+		return httpmodel.Nothing, nil
+	default:
+		if given(e.Error) {
+			return 0, httpmodel.Refusal(ev.Data)
+		}
+	}
+	return httpmodel.Piece, nil
+}
+
+// whole reads an answer that was not streamed.
+func (r *responsesAnswer) whole(data []byte) (httpmodel.Progress, error) {
+	if err := json.Unmarshal(data, &r.final, httpmodel.Lenient); err != nil {
+		return 0, httpmodel.Broken("the answer cannot be read: " + err.Error())
+	}
+	if given(r.final.Error) || r.final.Status == "failed" {
+		return 0, httpmodel.Refusal(data)
+	}
+	if r.final.Status == "" {
+		return httpmodel.Nothing, nil
+	}
+	return httpmodel.End, nil
+}
+
+func (r *responsesAnswer) begin(e responsesEvent) {
+	var it outputItem
+	if json.Unmarshal(e.Item, &it, httpmodel.Lenient) == nil && it.Type == "function_call" {
+		if r.begun == nil {
+			r.begun = map[int]outputItem{}
+		}
+		r.begun[e.Index] = it
+	}
+}
+
+func (r *responsesAnswer) argue(index int) *strings.Builder {
+	if r.arguments == nil {
+		r.arguments = map[int]*strings.Builder{}
+	}
+	if r.arguments[index] == nil {
+		r.arguments[index] = new(strings.Builder)
+	}
+	return r.arguments[index]
+}
+
+func (r *responsesAnswer) paragraph() {
+	if r.reasoning.Len() > 0 {
+		r.broke = "\n\n"
+	}
+}
+
+func (r *responsesAnswer) think(text string) {
+	text = r.broke + text
+	r.broke = ""
+	r.reasoning.WriteString(text)
+	r.show(model.Delta{Reasoning: text})
+}
+
+// output is the answer's items in order, from wherever the server put them.
+func (r *responsesAnswer) output() []jsontext.Value {
+	if len(r.items) == 0 && len(r.begun) == 0 {
+		return r.final.Output
+	}
+	var out []jsontext.Value
+	all := maps.Clone(r.items)
+	if all == nil {
+		all = map[int]jsontext.Value{}
+	}
+	for index, it := range r.begun {
+		if _, done := all[index]; !done {
+			it.Arguments += httpmodel.Text(r.argue(index).String())
+			raw, _ := httpmodel.Marshal(it) // strings only
+			all[index] = raw
+		}
+	}
+	for _, index := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, all[index])
+	}
+	return out
+}
+
+// response answers what was said, and the reasoning in its sealed form.
+func (r *responsesAnswer) response() (model.Response, []jsontext.Value, error) {
+	u := r.final.Usage
+	resp := model.Response{ProviderID: r.final.ID, Finish: "stop", Usage: model.Usage{
+		Input: u.Input, CachedInput: u.InputDetails.Cached, Output: u.Output, Reasoning: u.OutputDetails.Reasoning,
+	}}
+	var said, thought, refused strings.Builder
+	var sealed []jsontext.Value
+	for _, raw := range r.output() {
+		var it outputItem
+		if err := json.Unmarshal(raw, &it, httpmodel.Lenient); err != nil {
+			return resp, nil, httpmodel.Broken("an item of the answer cannot be read: " + err.Error())
+		}
+		switch it.Type {
+		case "message":
+			for _, p := range it.Content {
+				said.WriteString(string(p.Text + p.Refusal))
+				refused.WriteString(string(p.Refusal))
+			}
+		case "reasoning":
+			for _, p := range append(it.Summary, it.Content...) {
+				if thought.Len() > 0 {
+					thought.WriteString("\n\n")
+				}
+				thought.WriteString(string(p.Text))
+			}
+			if it.Sealed != "" {
+				sealed = append(sealed, raw.Clone())
+			}
+		case "function_call":
+			if strings.TrimSpace(string(it.Arguments)) == "" || it.Arguments == "null" {
+				it.Arguments = "{}"
+			}
+			resp.Calls = append(resp.Calls, model.FunctionCall{ID: it.CallID, Name: it.Name, Arguments: string(it.Arguments)})
+		}
+	}
+	resp.Text = either(said.String(), r.text.String())
+	resp.Reasoning = either(r.reasoning.String(), thought.String())
+	switch {
+	case r.final.Incomplete.Reason != "":
+		resp.Finish = r.final.Incomplete.Reason
+	case refused.Len() > 0 && resp.Calls == nil:
+		resp.Finish = "refusal"
+	case resp.Calls != nil:
+		resp.Finish = "tool_calls"
+	}
+	if resp.Finish == "content_filter" && resp.Text == nil && resp.Calls == nil {
+		return resp, nil, httpmodel.Withheld("the provider withheld the answer (content_filter)")
+	}
+	return resp, sealed, nil
+}
+
+// either is the first text that is not empty.
+func either(texts ...string) *string {
+	for _, t := range texts {
+		if t != "" {
+			return &t
+		}
+	}
+	return nil
+}
+
+func orText(raw jsontext.Value, text string) jsontext.Value {
+	if given(raw) {
+		return raw
+	}
+	return jsontext.Value(`"` + text + `"`)
+}
