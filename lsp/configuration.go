@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/go-json-experiment/json"
@@ -49,6 +50,28 @@ func (s *Server) pullConfiguration() {
 	if len(answer) > 0 && answer[0].Kind() != 'n' {
 		s.configure(answer[0])
 	}
+}
+
+// settled waits until the settings that the client was asked for at its start are
+// taken: a command sent right after it must not run with another profile or under
+// other rules. A client that does not answer holds nothing up for long.
+func (s *Server) settled(ctx context.Context) error {
+	taken := s.asked.Load()
+	if taken == nil {
+		return nil
+	}
+	late := time.NewTimer(s.config.Limits.Landing)
+	defer late.Stop()
+	select {
+	case <-*taken:
+	case <-late.C:
+		s.log.Warn("the editor has not told its settings yet; a command runs without them")
+	case <-s.ctx.Done():
+		return errGone
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
 }
 
 // configure hands settings on, after the engine's start, one call at a time.

@@ -132,5 +132,8 @@ func (s *Server) on(ctx context.Context, a *arguments) (Engine, error) {
 	if err := a.done(); err != nil {
 		return nil, err
 	}
+	if err := s.settled(ctx); err != nil {
+		return nil, err
+	}
 	return s.agent(ctx)
 }

@@ -97,7 +97,12 @@ func (s *Server) initialized(context.Context, jsontext.Value) error {
 	if !s.client.watchConfig && !s.client.watchFiles && !s.client.configuration {
 		return nil
 	}
+	taken := make(chan struct{})
+	if s.client.configuration {
+		s.asked.Store(&taken)
+	}
 	s.spawn("register capabilities", func() {
+		defer close(taken)
 		s.register()
 		s.pullConfiguration()
 	})

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/go-json-experiment/json/jsontext"
@@ -93,8 +94,9 @@ type Server struct {
 	shown    shown
 	roots    sessionRoots
 
-	configuring sync.Mutex    // one call of Config.Configure at a time
-	started     chan struct{} // closed when engine and failed are set
+	configuring sync.Mutex                    // one call of Config.Configure at a time
+	asked       atomic.Pointer[chan struct{}] // closed when the client's first settings are taken; nil when it is not asked
+	started     chan struct{}                 // closed when engine and failed are set
 	engine      Engine
 	failed      error
 }
