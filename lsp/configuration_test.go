@@ -11,7 +11,9 @@ import (
 
 func TestCommandWaitsForTheFirstSettings(t *testing.T) {
 	gate := make(chan struct{})
-	r := attach(t, lsptest.Options{Settings: map[string]jsontext.Value{"agentLsp": jsontext.Value(`{"profile":"mine"}`)}}, t.TempDir(), func(c *Config) {
+	dir := t.TempDir()
+	settings := map[string]jsontext.Value{"agentLsp": jsontext.Value(`{"profile":"mine"}`)}
+	r := attach(t, lsptest.Options{Folders: []string{dir}, Settings: settings}, dir, func(c *Config) {
 		c.Limits.Landing = time.Minute
 		c.Configure = func(jsontext.Value) []string {
 			<-gate
