@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -43,6 +44,9 @@ func (c *checks) configure(root string, cfg *config.Config) {
 	defer c.mu.Unlock()
 	if c.configs == nil {
 		c.configs, c.made = map[string]*config.Config{}, map[string]*checker.Checker{}
+	}
+	if had := c.configs[root]; had != nil && reflect.DeepEqual(had, cfg) {
+		return // what it knows of earlier checks is still true
 	}
 	c.configs[root] = cfg
 	if old := c.made[root]; old != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,7 +25,7 @@ type watched struct {
 
 	mu    sync.Mutex           // guards what follows
 	since map[string]time.Time // by root: when its last check began
-	found map[string]bool      // roots with findings shown
+	found map[string][]string  // roots with findings shown, and the files of these
 }
 
 // watching answers a folder's entry.
@@ -34,7 +35,7 @@ func (c *checks) watching(folder string) *watched {
 	if w := c.watched[folder]; w != nil {
 		return w
 	}
-	w := &watched{checks: c, folder: folder, since: map[string]time.Time{}, found: map[string]bool{}}
+	w := &watched{checks: c, folder: folder, since: map[string]time.Time{}, found: map[string][]string{}}
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	if c.watched == nil {
 		c.watched = map[string]*watched{}
@@ -56,8 +57,11 @@ func (w *watched) checking() func(...checker.Result) {
 				continue
 			}
 			w.since[r.Root] = begun
-			if r.Outcome == checker.Found || r.Outcome == checker.Clean {
-				w.found[r.Root] = r.Outcome == checker.Found
+			switch r.Outcome {
+			case checker.Found:
+				w.found[r.Root] = files(r.Findings)
+			case checker.Clean:
+				delete(w.found, r.Root)
 			}
 			if r.Outcome == checker.Found && w.ended == nil && w.checks.recheck != nil && w.ctx.Err() == nil {
 				w.ended = make(chan struct{})
@@ -76,6 +80,12 @@ func (w *watched) run() {
 		return
 	}
 	defer files.Close() //nolint:errcheck // nothing is lost with a watch
+	// What was written between the check and the beginning of the watch is not
+	// told; at least the files with findings are looked at.
+	w.again(func(root string) (time.Time, bool) {
+		at := changedAt(checker.Change{Paths: w.found[root]})
+		return at, len(w.found[root]) > 0
+	})
 	for {
 		select {
 		case <-w.ctx.Done():
@@ -95,21 +105,41 @@ func (w *watched) run() {
 // changed checks the roots again that a change makes stale.
 func (w *watched) changed(ch checker.Change) {
 	at := changedAt(ch)
-	w.quiet.Lock() // after the checks under way
+	affected := w.checks.of(w.folder).Affected(ch)
+	w.again(func(root string) (time.Time, bool) {
+		return at, slices.Contains(affected, root) || ch.Affects(root)
+	})
+}
+
+// again checks the roots with findings that were changed after their last check
+// began. It waits for the checks under way, and calls changed with mu held.
+func (w *watched) again(changed func(root string) (at time.Time, ok bool)) {
+	w.quiet.Lock()
 	var stale []string
 	w.mu.Lock()
-	for _, root := range w.checks.of(w.folder).Affected(ch) {
-		if w.found[root] && !w.since[root].After(at) {
+	for root := range w.found {
+		if at, ok := changed(root); ok && !w.since[root].After(at) {
 			stale = append(stale, root)
 		}
 	}
 	w.mu.Unlock()
 	w.quiet.Unlock()
+	slices.Sort(stale)
 	for _, root := range stale {
 		if w.ctx.Err() == nil {
 			w.checks.recheck(w.ctx, w.folder, root)
 		}
 	}
+}
+
+// files are those that findings are about, each once.
+func files(findings []checker.Finding) []string {
+	out := []string{}
+	for _, f := range findings {
+		out = append(out, f.Path)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // changedAt is when the newest of the changed files was written. For one that is
