@@ -12,41 +12,63 @@ import (
 // transcript.
 const shownLines = 12
 
-// printEvent shows an event to a person.
-func printEvent(w io.Writer, p event.Payload) {
-	switch e := p.(type) {
+// people prints a transcript for a person to read.
+type people struct {
+	w     io.Writer
+	calls map[uint64]string // of the last message, by id
+}
+
+// event shows one event.
+func (p *people) event(payload event.Payload) {
+	switch e := payload.(type) {
 	case *event.User:
-		fmt.Fprintf(w, "> %s\n", indent(e.Text, "  "))
+		p.line("> %s", indent(e.Text, "  "))
 	case *event.Message:
+		p.calls = map[uint64]string{}
 		if e.Text != nil && len(e.Calls) > 0 {
-			fmt.Fprintf(w, "\n%s\n", *e.Text)
+			p.line("\n%s", *e.Text)
 		}
 	case *event.Call:
-		fmt.Fprintf(w, "\n* %s\n", callLine(e))
+		p.calls[e.ID] = callLine(e)
+		p.line("\n* %s", callLine(e))
 	case *event.Result:
-		if e.Edit != nil && e.Edit.Diff != "" {
-			fmt.Fprintln(w, "    "+indent(strings.TrimRight(e.Edit.Diff, "\n"), "    "))
-		}
-		text := e.Text
-		if e.State != event.Completed {
-			text = string(e.State) + ": " + text
-		}
-		fmt.Fprintln(w, "  "+indent(head(text), "  "))
+		p.result(e)
 	case *event.Approval:
-		if e.State == "answered" && e.Decision == "deny" {
-			fmt.Fprintln(w, "  denied")
+		if e.Decision == "deny" {
+			p.line("  denied")
 		}
 	case *event.Check:
-		fmt.Fprintln(w, "  "+checkLine(e))
+		p.line("  %s", checkLine(e))
 	case *event.Emit:
-		fmt.Fprintf(w, "\n%s\n", e.Text)
+		p.line("\n%s", e.Text)
 	case *event.Note:
-		fmt.Fprintf(w, "\n[%s]\n", e.Text)
+		p.line("\n[%s]", e.Text)
+	case *event.Summary:
+		p.line("\n[what came before was summarized]")
 	case *event.Error:
-		fmt.Fprintf(w, "\nerror: %s\n", e.Message)
+		p.line("\nerror: %s", e.Message)
 	case *event.Done:
-		fmt.Fprintf(w, "\n%s\n", e.Outcome)
+		p.line("\n%s", e.Outcome)
 	}
+}
+
+// result shows what a call gave, under its name where there are several.
+func (p *people) result(e *event.Result) {
+	if name := p.calls[e.ID]; len(p.calls) > 1 && name != "" {
+		p.line("\n  %s:", name)
+	}
+	if e.Edit != nil && e.Edit.Diff != "" {
+		p.line("    %s", indent(e.Edit.Diff, "    "))
+	}
+	text := e.Text
+	if state := string(e.State); e.State != event.Completed && !strings.HasPrefix(text, state) {
+		text = state + ": " + text
+	}
+	p.line("  %s", indent(head(text), "  "))
+}
+
+func (p *people) line(format string, args ...any) {
+	fmt.Fprintf(p.w, format+"\n", args...) //nolint:errcheck // who reads the output is gone
 }
 
 // callLine names a call by what it is about.
@@ -75,6 +97,9 @@ func checkLine(c *event.Check) string {
 	command := strings.Join(c.Command, " ")
 	switch c.Outcome {
 	case "found":
+		if len(c.Findings) == 1 {
+			return fmt.Sprintf("[check] %s: 1 finding", command)
+		}
 		return fmt.Sprintf("[check] %s: %d findings", command, len(c.Findings))
 	case "clean":
 		return "[check] " + command + ": clean"

@@ -83,7 +83,7 @@ func (r *runCommand) run(ctx context.Context, std stdio) (code int, err error) {
 	}()
 	defer func() { <-served }()
 
-	show := &printer{out: std.out, json: r.JSON, done: make(chan struct{})}
+	show := &printer{out: std.out, json: r.JSON, people: people{w: std.out, calls: map[uint64]string{}}, done: make(chan struct{})}
 	c := &client{transcript: show.event, approve: r.approver(std)}
 	connect(context.WithoutCancel(ctx), c, fromServer, in)
 	defer in.Close() //nolint:errcheck // the server's end of it is what matters
@@ -164,6 +164,7 @@ func (r *runCommand) approver(std stdio) func(title, detail string) bool {
 type printer struct {
 	out  io.Writer
 	json bool
+	people
 	done chan struct{} // closed at the turn's end
 
 	outcome string
@@ -188,7 +189,7 @@ func (p *printer) event(index uint64, at time.Time, payload event.Payload, raw j
 	if p.json {
 		printJSON(p.out, index, at, raw) //nolint:errcheck // who reads the output is gone
 	} else {
-		printEvent(p.out, payload)
+		p.people.event(payload)
 	}
 	if d, ok := payload.(*event.Done); ok && p.outcome == "" {
 		p.outcome = d.Outcome

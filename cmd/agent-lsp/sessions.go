@@ -91,12 +91,13 @@ type sessionsShow struct {
 // Run shows a transcript as run prints it.
 func (s *sessionsShow) Run(c *cli, std stdio) int {
 	return c.withStore(std, func(ctx context.Context, st store.Store, _ *config.Config) error {
+		show := people{w: std.out, calls: map[uint64]string{}}
 		return eachEvent(ctx, st, s.Session, func(e store.Event) error {
 			p, err := event.Decode(e.Payload.Data)
 			if err != nil {
 				return fmt.Errorf("event %d: %w", e.Index, err)
 			}
-			printEvent(std.out, p)
+			show.event(p)
 			return nil
 		})
 	})
