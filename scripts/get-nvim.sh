@@ -25,9 +25,10 @@ fi
 
 mirror=${DEBIAN_MIRROR:-}
 if [ -z "$mirror" ]; then
-  mirror=$(cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null | awk '
+  sources=$(cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null || true)
+  mirror=$(awk '
     $1 == "URIs:" && $2 ~ /\/debian\/?$/ { print $2; exit }
-    $1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ /^https?:.*\/debian\/?$/) { print $i; exit } }')
+    $1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ /^https?:.*\/debian\/?$/) { print $i; exit } }' <<<"$sources")
 fi
 if [ -z "$mirror" ]; then
   echo "get-nvim: /etc/apt names no Debian mirror: set DEBIAN_MIRROR" >&2

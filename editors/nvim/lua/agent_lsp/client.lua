@@ -8,6 +8,7 @@ local modern = vim.fn.has('nvim-0.11') == 1
 
 local client -- the initialized client
 local starting = false
+local open = false -- the sessions of a server that crashed are taken up again
 local roots = {} -- workspace folders in the order they came
 local waiting = {} -- callbacks for the initialized client
 local buffers = {} -- attached buffers -> their root
@@ -108,17 +109,20 @@ end
 
 local function on_init(c)
   client, starting, up = c, false, vim.uv.now()
-  state.set_server('ready')
   vim.schedule(function()
     for _, root in ipairs(roots) do
       add_folder(root)
     end
-    require('agent_lsp.events').reconnected()
-    flush()
+    require('agent_lsp.events').reconnected(function()
+      open = true
+      state.set_server('ready')
+      flush()
+    end)
   end)
 end
 
 local function on_attach(_, buf)
+  require('agent_lsp.disk').examine(buf)
   buffers[buf] = config.root(buf) or buffers[buf] or roots[1]
 end
 
@@ -152,7 +156,7 @@ end
 -- Runs scheduled after the server's end.
 local function ended(code, signal)
   local ran = client ~= nil
-  client, starting = nil, false
+  client, starting, open = nil, false, false
   require('agent_lsp.approve').drop()
   if vim.v.exiting ~= vim.NIL then
     return
@@ -269,6 +273,17 @@ end
 --- Makes the server known to Neovim, and attaches it by itself if that is wanted.
 function M.enable()
   warned = false
+  require('agent_lsp.disk').setup()
+  local group = vim.api.nvim_create_augroup('agent_lsp_attach', { clear = true })
+  if modern and not M.found() then
+    -- Neovim would say it in its log only.
+    return vim.api.nvim_create_autocmd('FileType', {
+      group = group,
+      callback = function(args)
+        root_dir(args.buf, function() end)
+      end,
+    })
+  end
   if modern then
     local c = server_config()
     c.root_dir = root_dir
@@ -278,7 +293,6 @@ function M.enable()
     end
     return
   end
-  local group = vim.api.nvim_create_augroup('agent_lsp_attach', { clear = true })
   if not config.values.autostart then
     return
   end
@@ -335,14 +349,14 @@ function M.ready(buf, root, f)
     return f('the server does not run: :Agent restart starts it, :Agent log says more')
   end
   local file = vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' and vim.api.nvim_buf_get_name(buf) ~= ''
-  if not client then
+  if not open then
     waiting[#waiting + 1] = f
   end
   if not start(file and buf or nil, root) then
     waiting = {}
     return f('the server could not be started: :Agent log says more')
   end
-  if client then
+  if open then
     f()
   end
 end

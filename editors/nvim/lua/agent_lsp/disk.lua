@@ -5,14 +5,48 @@ local M = {}
 local api = vim.api
 
 local told = {} -- buffer -> the conflict that was told of
+local seen = {} -- buffer -> its file when it was last read or written; false if there was none
 
---- Looks whether the file of a loaded buffer changed on the disk. A buffer without
---- unsaved changes is reloaded, with its undo history; another one is left alone.
+local function stat(buf)
+  local s = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
+  return s and ('%d.%d %d %d'):format(s.mtime.sec, s.mtime.nsec, s.size, s.ino) or false
+end
+
+--- Remembers the file as the one that the buffer's text belongs to.
 ---@param buf integer
----@return string? reason "changed" (and reloaded), "conflict", "deleted", "time" or "mode"
-function M.examine(buf)
+function M.remember(buf)
+  if api.nvim_buf_is_valid(buf) then
+    seen[buf] = stat(buf)
+    told[buf] = nil
+  end
+end
+
+--- Begins to watch what is read and written.
+function M.setup()
+  local group = api.nvim_create_augroup('agent_lsp_disk', { clear = true })
+  api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost' }, {
+    group = group,
+    callback = function(args)
+      M.remember(args.buf)
+    end,
+  })
+  api.nvim_create_autocmd({ 'BufNewFile', 'BufFilePost' }, {
+    group = group,
+    callback = function(args)
+      seen[args.buf] = nil
+    end,
+  })
+  api.nvim_create_autocmd('BufWipeout', {
+    group = group,
+    callback = function(args)
+      seen[args.buf], told[args.buf] = nil, nil
+    end,
+  })
+end
+
+-- Lets Neovim look, without any question. Answers what it saw.
+local function checktime(buf)
   local reason
-  local tick = api.nvim_buf_get_changedtick(buf)
   local id = api.nvim_create_autocmd('FileChangedShell', {
     buffer = buf,
     callback = function()
@@ -20,6 +54,7 @@ function M.examine(buf)
       vim.v.fcs_choice = reason == 'changed' and not vim.bo[buf].modified and 'reload' or ''
     end,
   })
+  local tick = api.nvim_buf_get_changedtick(buf)
   pcall(vim.cmd, ('silent checktime %d'):format(buf))
   pcall(api.nvim_del_autocmd, id)
   if not reason and api.nvim_buf_get_changedtick(buf) ~= tick then
@@ -28,18 +63,55 @@ function M.examine(buf)
   return reason
 end
 
+--- Looks whether the file of a loaded buffer changed on the disk. A buffer without
+--- unsaved changes is reloaded, with its undo history; another one is left alone.
+---@param buf integer
+---@return string? reason "changed" (and reloaded), "conflict", "deleted" or "touched"
+function M.examine(buf)
+  if seen[buf] == nil then
+    seen[buf] = stat(buf)
+  end
+  local reason = checktime(buf)
+  if reason == 'changed' then
+    M.remember(buf)
+    return 'changed'
+  end
+  -- Neovim tells of a change once only; the buffer's text is as old as before.
+  local now = stat(buf)
+  if now == seen[buf] then
+    return nil
+  elseif not now then
+    return 'deleted'
+  elseif vim.bo[buf].modified then
+    return 'conflict'
+  elseif reason == 'time' or reason == 'mode' then
+    M.remember(buf)
+    return 'touched'
+  end
+  pcall(api.nvim_buf_call, buf, function()
+    vim.cmd('silent edit')
+  end)
+  M.remember(buf)
+  return 'changed'
+end
+
 --- Writes a buffer if it has unsaved changes. BufWritePre does not fire: what is
 --- written is the text as it is, not what a formatter would make of it.
+--- A file that is not the one that the buffer was read from is not written over.
 ---@param buf integer
----@param force boolean over a file whose time stamp is newer though its text is not
+---@param touched boolean the file's time stamp is newer though its text is not
 ---@return boolean ok
 ---@return string? why
-function M.save(buf, force)
+function M.save(buf, touched)
+  local now = stat(buf)
+  if now and seen[buf] ~= nil and now ~= seen[buf] then
+    return false, 'it changed on the disk meanwhile'
+  end
   local ignored, eol = vim.o.eventignore, vim.bo[buf].fixendofline
   vim.o.eventignore = ignored == '' and 'BufWritePre' or ignored .. ',BufWritePre'
   vim.bo[buf].fixendofline = false
   local ok, err = pcall(api.nvim_buf_call, buf, function()
-    vim.cmd('silent lockmarks keepalt update' .. (force and '!' or ''))
+    vim.cmd('silent lockmarks keepalt update' .. (touched and '!' or ''))
   end)
   vim.o.eventignore = ignored
   if api.nvim_buf_is_valid(buf) then
@@ -79,8 +151,6 @@ function M.refresh(root)
         if reason == 'conflict' and told[buf] ~= name then
           told[buf] = name
           ui.warn(('%s changed on the disk while you have unsaved changes in it. Yours are kept: :w! writes them over it, :e! takes the disk\'s'):format(vim.fn.fnamemodify(name, ':~:.')))
-        elseif not reason and not vim.bo[buf].modified then
-          told[buf] = nil
         end
       end
     end

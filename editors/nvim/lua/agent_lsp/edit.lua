@@ -11,7 +11,7 @@ local api = vim.api
 ---@field buf? integer
 ---@field edits? lsp.TextEdit[]
 ---@field text? string of a file that is made
----@field force? boolean
+---@field touched? boolean
 
 local blocks = {} -- buffer -> the undo block of the last edit: { label, tick }
 
@@ -53,7 +53,7 @@ local function plan_text(steps, change)
   elseif type(version) == 'number' and vim.lsp.util.buf_versions[buf] ~= version then
     return refusal(uri, 'changed since')
   end
-  steps[#steps + 1] = { kind = 'text', uri = uri, buf = buf, edits = change.edits, force = reason == 'time' or reason == 'mode' }
+  steps[#steps + 1] = { kind = 'text', uri = uri, buf = buf, edits = change.edits, touched = reason == 'touched' }
 end
 
 local function plan_create(steps, change)
@@ -130,7 +130,7 @@ function run.text(step, label, encoding)
   if not ok then
     return refusal(step.uri, 'could not be edited: ' .. tostring(err))
   end
-  local saved, why = disk.save(buf, step.force or false)
+  local saved, why = disk.save(buf, step.touched or false)
   blocks[buf] = { label = label, tick = api.nvim_buf_get_changedtick(buf) }
   if not saved then
     require('agent_lsp.ui').warn(refusal(step.uri, 'was edited but not saved: ' .. tostring(why)))

@@ -92,24 +92,44 @@ function M.transcript(params)
   end
 end
 
---- Takes up the sessions of a server that crashed. Called when a server is ready.
-function M.reconnected()
-  for id, s in pairs(state.sessions) do
-    if s.root then
-      client.command('agent.session.resume', { session = id }, function(r)
-        if r.state ~= 'running' then
-          s.turn, s.doing = nil, nil
-        end
-        for _, what in ipairs(r.interrupted or {}) do
-          ui.warn(inert.line(what, 300))
-        end
-        state.changed()
-        transcript.sync(id)
-      end, function(message)
-        s.turn, s.doing = nil, nil
-        ui.warn(('session %s was not taken up: %s'):format(id, message))
-      end)
+--- Takes up the sessions that this Neovim had in a server that is gone, and calls f
+--- when all of them have been.
+---@param f fun()
+function M.reconnected(f)
+  local ids = vim.tbl_filter(function(id)
+    return state.sessions[id].used
+  end, vim.tbl_keys(state.sessions))
+  local left = #ids
+  local function one()
+    left = left - 1
+    if left <= 0 then
+      f()
     end
+  end
+  if left == 0 then
+    return one()
+  end
+  for _, id in ipairs(ids) do
+    local s = state.sessions[id]
+    client.command('agent.session.resume', { session = id }, function(r)
+      if r.state ~= 'running' then
+        s.turn, s.doing = nil, nil
+      end
+      for _, what in ipairs(r.interrupted or {}) do
+        ui.warn(inert.line(what, 300))
+      end
+      transcript.sync(id)
+      one()
+    end, function(message)
+      s.turn, s.doing = nil, nil
+      ui.warn(('session %s was not taken up: %s'):format(id, message))
+      for root, current in pairs(state.current) do
+        if current == id then
+          state.current[root] = nil
+        end
+      end
+      one()
+    end)
   end
 end
 

@@ -7,6 +7,7 @@ local M = {}
 ---@field turn? integer the running turn
 ---@field doing? string
 ---@field waiting boolean a question to the person is open
+---@field used boolean this Neovim drives it
 
 ---@type table<string, agent_lsp.Session>
 M.sessions = {}
@@ -34,7 +35,7 @@ end
 function M.session(id, root)
   local s = M.sessions[id]
   if not s then
-    s = { waiting = false }
+    s = { waiting = false, used = false }
     M.sessions[id] = s
   end
   s.root = root or s.root
@@ -43,7 +44,7 @@ end
 
 --- Makes a session the one that its root's prompts go to.
 function M.use(id, root)
-  M.session(id, root)
+  M.session(id, root).used = true
   M.current[root] = id
   M.changed()
 end
@@ -122,6 +123,7 @@ local fold = {
 --- Takes an event of a session.
 function M.event(id, e)
   local s = M.session(id)
+  s.used = true
   if e.kind == 'check' then
     M.checks[id] = e.outcome
   end

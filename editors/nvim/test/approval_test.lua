@@ -1,0 +1,108 @@
+-- What needs a person's word is asked with the whole command or diff, one question
+-- at a time; whatever is no clear yes is a no.
+local T = require('helper')
+
+local root = T.project('p', { ['.git/HEAD'] = 'x\n', ['a.txt'] = 'one\n' })
+local function touch(name)
+  return { exec = { argv = { 'sh', '-c', 'echo done > ' .. name .. ' # \27[31m\226\128\174' } } }
+end
+T.setup({
+  { when = '1/1', calls = { touch('denied') } },
+  { when = '1/2', calls = { touch('dismissed') } },
+  { when = '1/3', calls = { touch('allowed') } },
+  { when = '1/4', text = 'So be it.' },
+  { when = '2/1', calls = { { read = { path = 'a.txt' } } } },
+  { when = '2/2', calls = { { write = { path = 'a.txt', text = 'two\27[31m\226\128\174\n' } } } },
+  { when = '2/3', calls = { touch('again') } },
+  { when = '2/4', text = 'Good.' },
+  { when = '3/1', calls = { touch('x1'), touch('x2') } },
+  { when = '3/2', text = 'Both.' },
+  { when = '4/1', calls = { touch('never') } },
+}, { settings = { approvals = 'ask' } })
+local buf = T.edit(root .. '/a.txt')
+T.attached(buf)
+
+local function exists(name)
+  return vim.uv.fs_stat(root .. '/' .. name) ~= nil
+end
+
+local function window()
+  for _, b in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_get_name(b):match('^agent://approve/') then
+      return b
+    end
+  end
+end
+
+T.case('denied, dismissed and allowed commands', function()
+  T.answers({ 'Deny', nil, 'Allow once' })
+  local answer, seen = vim.ui.select, {}
+  vim.ui.select = function(items, opts, f)
+    seen[#seen + 1] = T.text(window())
+    answer(items, opts, f)
+  end
+  T.eq(T.ask('try'), 'agent: turn 1: complete')
+  T.eq({ exists('denied'), exists('dismissed'), exists('allowed') }, { false, false, true })
+  T.eq(#seen, 3)
+  T.match(seen[1], 'echo done > denied', true)
+  T.no_match(seen[1], '\27', true)
+  T.eq(T.questions[1].labels, { 'Allow once', 'Allow for this session', 'Deny', 'Read it first (:Agent approve asks again)' })
+  T.eq(window(), nil)
+  local text = T.text(T.transcript())
+  T.match(text, '*denied*', true)
+  T.match(text, '*denied: dismissed*', true)
+  T.match(text, '*allowed once*', true)
+end)
+
+T.case('a question can be read first, and is asked again', function()
+  T.answers({ 'Allow for this session', 'Read it first', 'Allow once' })
+  local first = vim.ui.select
+  local shown
+  vim.ui.select = function(items, opts, f)
+    shown = shown or { text = T.text(window()), filetype = vim.bo[window()].filetype }
+    first(items, opts, f)
+  end
+  T.forget()
+  vim.cmd('Agent ask go on')
+  T.wait('second question', function()
+    return #T.questions == 2
+  end)
+  T.match(shown.text, '-one', true)
+  T.match(shown.text, '+two␛[31m<U+202E>', true)
+  T.eq(vim.api.nvim_get_current_buf(), window())
+  T.eq({ require('agent_lsp').status() }, { 'agent: waiting for you', 'waiting' })
+  T.eq(exists('again'), false)
+  vim.cmd('Agent approve')
+  T.eq(T.told('agent: turn '), 'agent: turn 2: complete')
+  T.eq(exists('again'), true)
+  T.eq(T.read(root .. '/a.txt'), 'two\27[31m\226\128\174\n')
+  T.eq(T.text(buf), 'two\27[31m\226\128\174')
+end)
+
+T.case('two calls in one answer are asked about one after the other', function()
+  vim.api.nvim_set_current_buf(buf)
+  T.answers({ 'Allow once', 'Allow once' })
+  T.eq(T.ask('both'), 'agent: turn 3: complete')
+  T.eq({ exists('x1'), exists('x2'), #T.questions }, { true, true, 2 })
+end)
+
+T.case('a cancelled turn takes its question back; a late answer does nothing', function()
+  local late
+  vim.ui.select = function(items, _, f)
+    late = function()
+      f(items[1])
+    end
+  end
+  T.forget()
+  vim.cmd('Agent ask never')
+  T.wait('the question', function()
+    return late
+  end)
+  vim.cmd('Agent cancel')
+  T.eq(T.told('agent: turn '), 'agent: turn 4: cancelled')
+  T.eq({ window(), require('agent_lsp.approve').open() }, { nil, 0 })
+  late()
+  T.eq(exists('never'), false)
+end)
+
+T.finish()

@@ -1,0 +1,52 @@
+-- What a command wrote shows in buffers without unsaved changes at once; others keep
+-- what was typed and say that there is a conflict.
+local T = require('helper')
+
+local root = T.project('p', { ['.git/HEAD'] = 'x\n', ['clean.txt'] = 'one\ntwo\nthree\n', ['dirty.txt'] = 'one\n', ['closed.txt'] = 'one\n' })
+T.setup({
+  { when = '1/1', calls = { { exec = { argv = { 'sh', '-c', 'sed -i s/three/THREE/ clean.txt; echo disk > dirty.txt' } } } } },
+  { when = '1/2', text = 'Done.' },
+  { when = '2/1', calls = { { read = { path = 'closed.txt' } }, { read = { path = 'dirty.txt' } } } },
+  { when = '2/2', calls = { { write = { path = 'closed.txt', text = 'two\n' } }, { write = { path = 'dirty.txt', text = 'agent\n' } } } },
+  { when = '2/3', text = 'Done.' },
+})
+local clean = T.edit(root .. '/clean.txt')
+vim.api.nvim_buf_set_lines(clean, 0, 1, false, { 'ONE' })
+vim.cmd('silent write')
+vim.api.nvim_win_set_cursor(0, { 2, 1 })
+local dirty = T.edit(root .. '/dirty.txt')
+vim.api.nvim_buf_set_lines(dirty, 0, 1, false, { 'mine' })
+T.attached(dirty)
+for _, auto in ipairs({ true, false }) do
+  T.case(('a command writes files that are open, autoread %s'):format(auto and 'on' or 'off'), function()
+    vim.o.autoread = auto
+    if auto then
+      T.eq(T.ask('go'), 'agent: turn 1: complete')
+      T.told('dirty.txt changed on the disk while you have unsaved changes')
+    else
+      T.write(root .. '/clean.txt', 'ONE\ntwo\nthree again, by another hand\n')
+      require('agent_lsp.disk').refresh(root)
+    end
+    T.eq(T.text(clean), auto and 'ONE\ntwo\nTHREE' or 'ONE\ntwo\nthree again, by another hand')
+    T.eq({ T.text(dirty), vim.bo[dirty].modified, T.read(root .. '/dirty.txt') }, { 'mine', true, 'disk\n' })
+  end)
+end
+
+T.case('cursor and undo survive', function()
+  vim.api.nvim_set_current_buf(clean)
+  T.eq(vim.api.nvim_win_get_cursor(0), { 2, 1 })
+  vim.cmd('silent undo')
+  T.eq(T.text(clean), 'ONE\ntwo\nTHREE')
+  vim.cmd('silent undo | silent undo')
+  T.eq(T.text(clean), 'one\ntwo\nthree')
+end)
+
+T.case('an edit of a file in conflict is refused, a closed file is written and not loaded', function()
+  vim.api.nvim_set_current_buf(dirty)
+  T.eq(T.ask('again'), 'agent: turn 2: complete')
+  T.eq({ T.text(dirty), T.read(root .. '/dirty.txt') }, { 'mine', 'disk\n' })
+  T.match(T.text(T.transcript()), 'has unsaved changes and was changed on the disk too', true)
+  T.eq({ T.read(root .. '/closed.txt'), vim.fn.bufnr(root .. '/closed.txt') }, { 'two\n', -1 })
+end)
+
+T.finish()
