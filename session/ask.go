@@ -200,7 +200,7 @@ func (s *Session) exchange(a *ask, p model.Profile, m model.Model) (model.Respon
 				return model.Response{}, err
 			}
 		}
-		resp, err := m.Respond(a.turn.ctx, model.Request{
+		resp, err := s.request(a.turn, m, model.Request{
 			Profile: p, Messages: messages, Tools: model.Tools(), Step: stepOf(a.turn.id, a.round),
 		}, func(d model.Delta) { s.stream(a.turn, d) })
 		if err == nil {
@@ -215,6 +215,22 @@ func (s *Session) exchange(a *ask, p model.Profile, m model.Model) (model.Respon
 			return resp, fmt.Errorf("%w; and the conversation could not be compacted: %w", err, why)
 		}
 	}
+}
+
+// request asks a model within the time that a request may take.
+func (s *Session) request(t *turn, m model.Model, req model.Request, delta func(model.Delta)) (model.Response, error) {
+	limit := t.settings.RequestTimeout
+	if limit <= 0 {
+		return m.Respond(t.ctx, req, delta)
+	}
+	ctx, cancel := s.clock.WithTimeout(t.ctx, limit)
+	defer cancel()
+	resp, err := m.Respond(ctx, req, delta)
+	if err != nil && t.ctx.Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = &model.Error{Kind: model.Timeout, Message: fmt.Sprintf(
+			"profile %s did not finish its answer within %s, the timeout of a request (%v)", req.Profile.Name, limit, err)}
+	}
+	return resp, err
 }
 
 // tellUncompacted says that a summary was due and is not there; the request goes

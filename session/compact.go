@@ -99,7 +99,7 @@ func (s *Session) summary(a *ask, p model.Profile, m model.Model, h history.Hist
 		if err != nil {
 			return model.Response{}, err
 		}
-		resp, err := m.Respond(a.turn.ctx, model.Request{Profile: p, Messages: messages, Step: stepOf(a.turn.id, 0)}, nil)
+		resp, err := s.request(a.turn, m, model.Request{Profile: p, Messages: messages, Step: stepOf(a.turn.id, 0)}, nil)
 		switch left := len(h.Messages) - h.Covered(); {
 		case err == nil && (resp.Text == nil || strings.TrimSpace(*resp.Text) == ""):
 			return resp, &model.Error{Kind: model.BadRequest, Message: "the model answered the request for a summary with nothing"}

@@ -57,7 +57,10 @@ type Settings struct {
 	Profiles  map[string]model.Profile
 	Prelude   string // standing instructions; the base layer of every request
 	MaxRounds int    // 0: DefaultMaxRounds
-	Subject   string // whose sessions these are, e.g. the user's login name
+	// RequestTimeout bounds one model call on the session's clock, a provider's own
+	// repeats included; 0: no bound.
+	RequestTimeout time.Duration
+	Subject        string // whose sessions these are, e.g. the user's login name
 }
 
 // ProviderEnv is what a provider gets beside its profile.

@@ -148,11 +148,7 @@ func (s *Session) answer(t *turn, c *call, out tools.Outcome) {
 		return
 	}
 	delete(t.calls, c.id)
-	// What the person refused does not count: the model may well ask again.
-	if out.State != tools.Rejected && s.guard.repeats(c, res.Text) >= maxRepeats {
-		t.stopping = &event.Note{Turn: t.id, Cancels: true, Model: true, Text: fmt.Sprintf(
-			"stopped: the same %s call gave the same result %d times in a row; prompt again to go on", c.name, maxRepeats)}
-	}
+	t.watch(c, res)
 	s.step(outputOf(c, res), res)
 }
 
@@ -168,6 +164,15 @@ func outputOf(c *call, r *event.Result) core.Event {
 		return core.Event{Browse: o}
 	default:
 		return core.Event{File: o}
+	}
+}
+
+// watch stops a turn that repeats itself at its next model call.
+func (t *turn) watch(c *call, r *event.Result) {
+	// What the person refused does not count: the model may well ask again.
+	if r.State != event.Rejected && t.guard.repeats(c, r.Text) >= maxRepeats {
+		t.stopping = &event.Note{Turn: t.id, Cancels: true, Model: true, Text: fmt.Sprintf(
+			"stopped: the same %s call gave the same result %d times in a row; prompt again to go on", c.name, maxRepeats)}
 	}
 }
 

@@ -146,10 +146,13 @@ func (s *Session) read(ctx context.Context) (*log, error) {
 			if c := waiting[p.ID]; c != nil && p.Read != "" {
 				seen[path.Clean(pathOf(c.op))] = p.Read
 			}
-			delete(waiting, p.ID)
 			if t := open[p.Turn]; t != nil {
+				if c := waiting[p.ID]; c != nil {
+					t.watch(c, p)
+				}
 				delete(t.calls, p.ID)
 			}
+			delete(waiting, p.ID)
 		case *event.Summary:
 			s.answered = append(s.answered, answered{p.Profile, stepOf(p.Turn, 0), p.ProviderID})
 		case *event.Error:

@@ -111,6 +111,21 @@ func over(t *testing.T, dir string, st store.Store, answers string) *rig {
 	return r
 }
 
+// providers gives each profile a script of the entries named, one a session.
+func providers(t *testing.T, scripts map[string]string) func(context.Context, model.Profile, ProviderEnv) (model.Model, error) {
+	t.Helper()
+	parsed := map[string]*script.Script{}
+	for name, entries := range scripts {
+		var err error
+		if parsed[name], err = script.Parse(name+".yaml", []byte("version: 1\nentries: ["+entries+"]\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(_ context.Context, p model.Profile, env ProviderEnv) (model.Model, error) {
+		return script.New(parsed[p.Name], env.Clock), nil
+	}
+}
+
 // The rig is the editor.
 
 func (r *rig) Workspace(string) (tools.Workspace, error) { return r.disk, nil }

@@ -45,7 +45,6 @@ type Session struct {
 	// Owned by the loop.
 	core *core.Session
 	ledger
-	guard  guard
 	broken error // why the core cannot be stepped any more
 
 	mu       sync.Mutex // guards what follows
@@ -79,6 +78,7 @@ type turn struct {
 	result TurnResult
 	over   bool
 	layers layers
+	guard  guard
 	// stopping ends the turn at its next model call, and says why.
 	stopping *event.Note
 }

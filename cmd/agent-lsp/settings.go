@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/lsp"
@@ -169,7 +170,8 @@ func (a *app) reload() []string {
 // sessionSettings are the engine's part of a configuration.
 func (a *app) sessionSettings(c *config.Config) session.Settings {
 	s := session.Settings{
-		Profile: c.Profile, Profiles: c.Profiles, Prelude: c.Prelude, MaxRounds: c.Turn.MaxRounds, Subject: "operator",
+		Profile: c.Profile, Profiles: c.Profiles, Prelude: c.Prelude, MaxRounds: c.Turn.MaxRounds,
+		RequestTimeout: time.Duration(c.Request.Timeout), Subject: "operator",
 	}
 	if u, err := user.Current(); err == nil {
 		s.Subject = u.Username
