@@ -124,7 +124,7 @@ func startsWithMark(path string, texts map[string]string) bool {
 	if err != nil {
 		return false
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // only read
 	head := make([]byte, len(mark))
 	_, err = io.ReadFull(file, head)
 	return err == nil && string(head) == mark

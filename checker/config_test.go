@@ -39,8 +39,11 @@ func TestConfiguredCommandsAreReadThroughTheirFormats(t *testing.T) {
 			Formats: []string{`%f|%l col %c| %trror %n: %m`, `%f|%l col %c| %tarning %n: %m`},
 			Unit:    checker.Runes,
 		}, want{outcome: checker.Found, at: []string{"a.c:3:5 error", "src/b.c:4:1 warning"}, says: []string{"summary"}, silent: []string{"\x1b", long}}},
-		{"no formats, of an ecosystem's tool", checker.Command{Argv: printing(t, "# pkg\n./a.c:3:5: bad\n\tmore\n")},
-			want{outcome: checker.Found, at: []string{"a.c:3:5 error"}, says: []string{"\tmore"}}},
+		{
+			"no formats, of an ecosystem's tool",
+			checker.Command{Argv: printing(t, "# pkg\n./a.c:3:5: bad\n\tmore\n")},
+			want{outcome: checker.Found, at: []string{"a.c:3:5 error"}, says: []string{"\tmore"}},
+		},
 		{"formats that are none", checker.Command{Argv: printing(t, ""), Formats: []string{"%"}}, want{outcome: checker.Failed, says: []string{"formats"}}},
 		{"off", checker.Command{Off: true}, want{outcome: checker.Skipped}},
 	}

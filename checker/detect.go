@@ -239,6 +239,6 @@ func readText(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // only read
 	return io.ReadAll(io.LimitReader(file, maxText))
 }

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -39,7 +40,7 @@ func parseVet(root string, out output) report {
 	for {
 		var packages map[string]map[string]jsontext.Value
 		err := json.UnmarshalDecode(dec, &packages)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return r
 		}
 		if err != nil {

@@ -158,7 +158,7 @@ type watching struct {
 func (l *watching) run(ctx context.Context) {
 	defer close(l.ended)
 	defer close(l.changes)
-	defer l.system.Close()
+	defer l.system.Close() //nolint:errcheck // nothing is left to lose
 	for {
 		var out chan<- Change
 		var next Change

@@ -134,8 +134,10 @@ log: {level: debug}
 		c.Request = Request{Duration(time.Minute), Duration(time.Second), 0}
 		c.Exec = Exec{Duration(90 * time.Second), 1, false, []string{"/opt/cache"}, []string{"GOFLAGS"}}
 		c.Checker = Checker{
-			false, Duration(2 * time.Second), 3, map[string][]string{"go": {"go", "vet", "./..."}, "my": {"make", "1"}},
-			[]string{"deno"}, map[string]CheckerRoot{"sub/dir": {Command: []string{"a"}}, "/abs": {Off: true}},
+			false, Duration(2 * time.Second), 3,
+			map[string][]string{"go": {"go", "vet", "./..."}, "my": {"make", "1"}},
+			[]string{"deno"},
+			map[string]CheckerRoot{"sub/dir": {Command: []string{"a"}}, "/abs": {Off: true}},
 		}
 		c.Browse = Browse{true, 4, Duration(5 * time.Second)}
 		c.Retention = Retention{0, 1}

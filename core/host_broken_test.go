@@ -78,7 +78,7 @@ func TestHostEachStatusHasItsError(t *testing.T) {
 		hostIs(t, err, want)
 		_, err = s.Snapshot(ctx)
 		switch want {
-		case ErrHandle:
+		case ErrHandle: //nolint:errorlint // want is of the table above
 			hostIs(t, err, ErrHandle)
 		case ErrPanic, ErrPoison:
 			hostIs(t, err, ErrPoison)

@@ -145,8 +145,10 @@ func TestHostAnEventThatTheCoreCannotReadChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, event := range []string{"", "null", "{}", `"Turn"`, `{"Turn":null}`, `{"Turn":{"id":2,"prompt":"x","y":1}}`, "\"Timer\" \"Timer\"",
-		`{"Turn":{"id":2,"prompt":"` + strings.Repeat("x", 3*kept)} {
+	for _, event := range []string{
+		"", "null", "{}", `"Turn"`, `{"Turn":null}`, `{"Turn":{"id":2,"prompt":"x","y":1}}`, "\"Timer\" \"Timer\"",
+		`{"Turn":{"id":2,"prompt":"` + strings.Repeat("x", 3*kept),
+	} {
 		hostIs(t, s.step(ctx, []byte(event), func([]byte) error { t.Error("used"); return nil }), ErrMalformed)
 	}
 	after, err := s.Snapshot(ctx)

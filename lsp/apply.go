@@ -44,8 +44,13 @@ func (l Limits) withDefaults() Limits {
 		at    *time.Duration
 		value time.Duration
 	}{
-		{&l.Answer, 20 * time.Second}, {&l.Landing, 5 * time.Second}, {&l.Settle, 400 * time.Millisecond},
-		{&l.Save, 200 * time.Millisecond}, {&l.Poll, 20 * time.Millisecond}, {&l.Approval, time.Hour}, {&l.Call, 30 * time.Second},
+		{&l.Answer, 20 * time.Second},
+		{&l.Landing, 5 * time.Second},
+		{&l.Settle, 400 * time.Millisecond},
+		{&l.Save, 200 * time.Millisecond},
+		{&l.Poll, 20 * time.Millisecond},
+		{&l.Approval, time.Hour},
+		{&l.Call, 30 * time.Second},
 	} {
 		if *x.at == 0 {
 			*x.at = x.value
@@ -250,7 +255,7 @@ func (w *workspace) progress(e tools.Edit, watch *landing) progress {
 	if x := w.document(e.Path); x != nil {
 		now := x.doc.String()
 		p.landed = p.landed || now == e.After
-		p.foreign = now != e.Before && !(e.Create && now == "\n")
+		p.foreign = now != e.Before && (!e.Create || now != "\n")
 		return p
 	}
 	if !p.landed {

@@ -146,7 +146,8 @@ func (a *arguments) index(name string) *uint64 {
 	return &v
 }
 
-func (a *arguments) session(name string, required bool) *uuid.UUID {
+func (a *arguments) session(required bool) *uuid.UUID {
+	const name = "session"
 	s, ok := scalar[string](a, name, "a session id", required, `"`)
 	if !ok {
 		return nil

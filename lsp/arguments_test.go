@@ -9,7 +9,7 @@ import (
 func TestCommandArgumentsAreStrict(t *testing.T) {
 	read := func(a *arguments) error {
 		a.text("text")
-		a.session("session", false)
+		a.session(false)
 		a.flag("wait")
 		a.index("after")
 		for i, x := range a.list("list", false) {
@@ -36,10 +36,14 @@ func TestCommandArgumentsAreStrict(t *testing.T) {
 		{`{"text":"x","list":[7]}`, "list[0]: must be an object, not a number"},
 		{`{"text":"x","list":[{}]}`, "list[0].range: is missing: it must be a range"},
 		{`{"text":"x","list":[{"range":{"start":{"line":0,"character":0}}}]}`, "list[0].range.end: is missing: it must be a position"},
-		{`{"text":"x","list":[{"range":{"start":{"line":0,"character":-1},"end":{"line":0,"character":0}}}]}`,
-			"list[0].range.start.character: must be a whole number that is not negative, not -1"},
-		{`{"text":"x","list":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"url":"x"}]}`,
-			"list[0].url: unknown member: use range"},
+		{
+			`{"text":"x","list":[{"range":{"start":{"line":0,"character":-1},"end":{"line":0,"character":0}}}]}`,
+			"list[0].range.start.character: must be a whole number that is not negative, not -1",
+		},
+		{
+			`{"text":"x","list":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"url":"x"}]}`,
+			"list[0].url: unknown member: use range",
+		},
 		{`{"text":"x","sesion":"7"}`, "sesion: unknown member: use text, session, wait, after, list"},
 		{`[]`, "arguments[0]: must be an object, not an array"},
 		{`"x"`, "arguments[0]: must be an object, not a string"},

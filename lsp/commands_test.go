@@ -41,8 +41,10 @@ func TestCommands(t *testing.T) {
 		{"agent.cancel", `{}`, `{"cancelled":true}`, `cancel - -`},
 		{"agent.cancel", `{"session":` + one + `,"turn":3}`, `{"cancelled":true}`, `cancel ` + firstID.String() + ` 3`},
 		{"agent.cancel", `{"turn":"3"}`, `-32602 agent.cancel: turn: must be a whole number that is not negative, not a string`, ``},
-		{"agent.fix", `{"uri":"DIRURI/a.go","diagnostics":[{"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":2}},"message":"bad","source":"go","severity":1,"data":{}}]}`,
-			`{"session":` + one + `,"turn":1}`, "prompt \"Fix this problem:\\n- a.go:2: bad (go)\" in DIR"},
+		{
+			"agent.fix", `{"uri":"DIRURI/a.go","diagnostics":[{"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":2}},"message":"bad","source":"go","severity":1,"data":{}}]}`,
+			`{"session":` + one + `,"turn":1}`, "prompt \"Fix this problem:\\n- a.go:2: bad (go)\" in DIR",
+		},
 		{"agent.fix", `{"uri":"DIRURI/a.go","diagnostics":[]}`, `-32602 agent.fix: diagnostics: must name at least one problem`, ``},
 		{"agent.fix", `{"uri":"DIRURI/a.go","diagnostics":[{"message":"x"}]}`, `-32602 agent.fix: diagnostics[0].range: is missing: it must be a range`, ``},
 		{"agent.fix", `{"diagnostics":[7]}`, `-32602 agent.fix: uri: is missing: it must be a string`, ``},
@@ -265,8 +267,10 @@ func TestCodeActions(t *testing.T) {
 		{name: "both", context: `{"diagnostics":[DIAG]}`, rng: `0:0-1:0`, want: "Fix with agent/quickfix Ask agent about this/agent.ask"},
 		{name: "only fixes", context: `{"diagnostics":[DIAG],"only":["quickfix"]}`, rng: `0:0-1:0`, want: "Fix with agent/quickfix"},
 		{name: "only others", context: `{"diagnostics":[DIAG],"only":["refactor"]}`, rng: `0:0-1:0`, want: ""},
-		{name: "as commands", context: `{"diagnostics":[DIAG]}`, rng: `0:0-1:0`, want: "Fix with agent/ Ask agent about this/",
-			options: lsptest.Options{Capabilities: []byte(`{"textDocument":{"codeAction":null}}`)}},
+		{
+			name: "as commands", context: `{"diagnostics":[DIAG]}`, rng: `0:0-1:0`, want: "Fix with agent/ Ask agent about this/",
+			options: lsptest.Options{Capabilities: []byte(`{"textDocument":{"codeAction":null}}`)},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := start(t, tt.options, map[string]string{"a.go": "x\ny\n"})

@@ -50,7 +50,7 @@ func (w *workspace) expectDisk(e tools.Edit, open bool) error {
 		return fmt.Errorf("%s is gone already: %w", e.Path, tools.ErrStale)
 	case err != nil:
 		return fmt.Errorf("delete %s: %w", e.Path, err)
-	case string(disk) != e.Before && !(open && holds(disk, e.Before)):
+	case string(disk) != e.Before && (!open || !holds(disk, e.Before)):
 		return fmt.Errorf("%s changed on disk: %w", e.Path, tools.ErrStale)
 	}
 	return nil

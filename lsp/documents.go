@@ -106,12 +106,12 @@ func (d *documents) lose(uri string) {
 }
 
 // closed removes a buffer.
-func (d *documents) closed(uri string) (*document, error) {
+func (d *documents) closed(uri string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	x := d.open[text.Key(uri)]
 	if x == nil {
-		return nil, fmt.Errorf("close of %s, which is not open", uri)
+		return fmt.Errorf("close of %s, which is not open", uri)
 	}
 	delete(d.open, x.key)
 	if d.byReal[x.real] == x.key {
@@ -124,7 +124,7 @@ func (d *documents) closed(uri string) (*document, error) {
 	}
 	d.shared = nil
 	d.nudge(x)
-	return x, nil
+	return nil
 }
 
 // saved wakes whoever waits for the buffer's text to reach the disk.

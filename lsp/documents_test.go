@@ -33,7 +33,7 @@ func TestChangesApplyOneAfterTheOther(t *testing.T) {
 	if len(docs) != 1 || x.doc.String() != "x\nz\nb\nend\n" || x.version != 3 || x.uri != "file:///w/%5Bid%5D/a" {
 		t.Errorf("%d documents, %s version %d: %q", len(docs), x.uri, x.version, x.doc)
 	}
-	if _, err := d.closed("file:///w/[id]/a"); err != nil || len(d.snapshot()) != 0 {
+	if err := d.closed("file:///w/[id]/a"); err != nil || len(d.snapshot()) != 0 {
 		t.Errorf("close by another spelling: %v, %d left", err, len(d.snapshot()))
 	}
 	if x.doc.String() != "x\nz\nb\nend\n" {

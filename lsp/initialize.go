@@ -118,12 +118,16 @@ func (s *Server) register() {
 	}
 	var list []registration
 	if s.client.watchConfig {
-		list = append(list, registration{"agent-lsp/configuration", protocol.MethodWorkspaceDidChangeConfiguration,
-			map[string]string{"section": s.config.Section}})
+		list = append(list, registration{
+			"agent-lsp/configuration", protocol.MethodWorkspaceDidChangeConfiguration,
+			map[string]string{"section": s.config.Section},
+		})
 	}
 	if s.client.watchFiles {
-		list = append(list, registration{"agent-lsp/files", protocol.MethodWorkspaceDidChangeWatchedFiles,
-			map[string]any{"watchers": []any{map[string]any{"globPattern": "**/*", "kind": 4}}}}) // deletions
+		list = append(list, registration{
+			"agent-lsp/files", protocol.MethodWorkspaceDidChangeWatchedFiles,
+			map[string]any{"watchers": []any{map[string]any{"globPattern": "**/*", "kind": 4}}},
+		}) // deletions
 	}
 	if len(list) == 0 {
 		return

@@ -61,16 +61,30 @@ func TestCapabilitiesFollowTheClients(t *testing.T) {
 		want    []string
 		not     []string
 	}{
-		{"default", lsptest.Options{}, []string{`"positionEncoding":"utf-16"`, `"change":2`, `"codeActionKinds":["quickfix","agent.ask"]`,
-			`"textDocumentContent":{"schemes":["agent"]}`, `"changeNotifications":true`, `"agent.prompt"`, `"name":"agent-lsp"`}, []string{"fileOperations"}},
+		{"default", lsptest.Options{}, []string{
+			`"positionEncoding":"utf-16"`, `"change":2`, `"codeActionKinds":["quickfix","agent.ask"]`,
+			`"textDocumentContent":{"schemes":["agent"]}`, `"changeNotifications":true`, `"agent.prompt"`, `"name":"agent-lsp"`,
+		}, []string{"fileOperations"}},
 		{"utf-8 offered last", lsptest.Options{Encodings: []text.Encoding{text.UTF32, text.UTF16, text.UTF8}}, []string{`"positionEncoding":"utf-8"`}, nil},
 		{"utf-32 only", lsptest.Options{Encodings: []text.Encoding{text.UTF32}}, []string{`"positionEncoding":"utf-16"`}, nil},
-		{"only commands as actions", lsptest.Options{Capabilities: jsontext.Value(`{"textDocument":{"codeAction":{"codeActionLiteralSupport":null}}}`)},
-			[]string{`"codeActionProvider":true`}, nil},
-		{"file operations", lsptest.Options{Capabilities: jsontext.Value(`{"workspace":{"fileOperations":{"didDelete":true,"didRename":true}}}`)},
-			[]string{`"didDelete":{"filters":`}, nil},
-		{"odd shapes", lsptest.Options{Capabilities: jsontext.Value(`{"window":[],"workspace":{"applyEdit":"yes"},"experimental":7}`)},
-			[]string{`"positionEncoding":"utf-16"`}, nil},
+		{
+			"only commands as actions",
+			lsptest.Options{Capabilities: jsontext.Value(`{"textDocument":{"codeAction":{"codeActionLiteralSupport":null}}}`)},
+			[]string{`"codeActionProvider":true`},
+			nil,
+		},
+		{
+			"file operations",
+			lsptest.Options{Capabilities: jsontext.Value(`{"workspace":{"fileOperations":{"didDelete":true,"didRename":true}}}`)},
+			[]string{`"didDelete":{"filters":`},
+			nil,
+		},
+		{
+			"odd shapes",
+			lsptest.Options{Capabilities: jsontext.Value(`{"window":[],"workspace":{"applyEdit":"yes"},"experimental":7}`)},
+			[]string{`"positionEncoding":"utf-16"`},
+			nil,
+		},
 	} {
 		r := attach(t, tt.options, t.TempDir(), func(*Config) {})
 		got := string(r.Initialize())
@@ -188,9 +202,11 @@ func TestConfigurationIsPulledOrPushed(t *testing.T) {
 	for _, pull := range []bool{true, false} {
 		got := make(chan string, 4)
 		dir := t.TempDir()
-		o := lsptest.Options{Folders: []string{dir}, NoConfiguration: !pull, NoRegistration: !pull,
+		o := lsptest.Options{
+			Folders: []string{dir}, NoConfiguration: !pull, NoRegistration: !pull,
 			InitializationOptions: jsontext.Value(`{"profile":"demo"}`),
-			Settings:              map[string]jsontext.Value{"agentLsp": jsontext.Value(`{"approvals":"all"}`)}}
+			Settings:              map[string]jsontext.Value{"agentLsp": jsontext.Value(`{"approvals":"all"}`)},
+		}
 		var init Initialization
 		r := startWith(t, o, dir, func(c *Config) {
 			c.Initialize = func(i Initialization) []string { init = i; return []string{"an odd key"} }

@@ -240,7 +240,7 @@ func fenceMark(line string) string {
 		for n < len(rest) && rest[n] == c {
 			n++
 		}
-		if n >= 3 && !(c == '`' && strings.Contains(rest[n:], "`")) {
+		if n >= 3 && (c != '`' || !strings.Contains(rest[n:], "`")) {
 			return rest[:n]
 		}
 	}

@@ -25,7 +25,7 @@ type promptResult struct {
 
 // prompt starts a turn: {text, session?, root?, context?, wait?}.
 func (s *Server) prompt(ctx context.Context, a *arguments) (any, error) {
-	p := session.Prompt{Text: a.text("text"), Session: a.session("session", false)}
+	p := session.Prompt{Text: a.text("text"), Session: a.session(false)}
 	root := s.rootArgument(a)
 	place := s.contextArgument(ctx, a, &p)
 	return s.run(ctx, a, p, root, place)
@@ -88,7 +88,7 @@ func (s *Server) abandon(engine Engine, id uuid.UUID, turn uint64) {
 
 // cancel stops a turn: {session?, turn?}.
 func (s *Server) cancel(ctx context.Context, a *arguments) (any, error) {
-	id, turn := a.session("session", false), a.index("turn")
+	id, turn := a.session(false), a.index("turn")
 	engine, err := s.on(ctx, a)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (s *Server) cancel(ctx context.Context, a *arguments) (any, error) {
 
 // fix starts a turn on problems: {uri, diagnostics, session?, wait?}.
 func (s *Server) fix(ctx context.Context, a *arguments) (any, error) {
-	p := session.Prompt{Session: a.session("session", false)}
+	p := session.Prompt{Session: a.session(false)}
 	x := s.placeArgument(ctx, a)
 	list := a.list("diagnostics", true)
 	if len(list) == 0 {

@@ -67,7 +67,7 @@ func (s *Server) visible(all []session.Info) []session.Info {
 
 // onSession reads a command's {session} and gets the engine for it.
 func (s *Server) onSession(ctx context.Context, a *arguments) (Engine, uuid.UUID, error) {
-	id := a.session("session", true)
+	id := a.session(true)
 	engine, err := s.on(ctx, a)
 	if err != nil {
 		return nil, uuid.Nil, err

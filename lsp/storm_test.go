@@ -101,8 +101,10 @@ func storm(t *testing.T, seed uint64, steps int) {
 		case 2:
 			r.AnswerEdits(ways[rnd.IntN(len(ways))])
 		case 3:
-			r.SendRaw(lsptest.Frame([]byte([]string{`{`, `[]`, `{"jsonrpc":"2.0","method":"nobody/knows"}`,
-				`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///nowhere"}}}`}[rnd.IntN(4)])))
+			r.SendRaw(lsptest.Frame([]byte([]string{
+				`{`, `[]`, `{"jsonrpc":"2.0","method":"nobody/knows"}`,
+				`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///nowhere"}}}`,
+			}[rnd.IntN(4)])))
 		case 4:
 			r.Set("agentLsp", map[string]any{"step": step})
 		case 5:

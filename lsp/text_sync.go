@@ -47,6 +47,6 @@ func (s *Server) didClose(_ context.Context, params jsontext.Value) error {
 	if err != nil {
 		return fmt.Errorf("didClose: %w", err)
 	}
-	_, err = s.docs.closed(p.URI)
+	err = s.docs.closed(p.URI)
 	return err
 }

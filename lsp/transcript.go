@@ -40,7 +40,7 @@ func (s *Server) transcript(ctx context.Context, a *arguments) (any, error) {
 // transcriptOpen shows a session's transcript as Markdown: {session?}. Without a
 // session the most recent one of the client's folders is shown.
 func (s *Server) transcriptOpen(ctx context.Context, a *arguments) (any, error) {
-	id := a.session("session", false)
+	id := a.session(false)
 	engine, err := s.on(ctx, a)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func (s *Session) step(ev core.Event, causes ...event.Payload) {
 		}
 		return
 	}
-	plan := s.ledger.plan(actions, causes)
+	plan := s.plan(actions, causes)
 	for _, d := range plan.done {
 		s.ending(d.turn)
 	}

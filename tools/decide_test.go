@@ -125,8 +125,12 @@ func TestAGrantCoversItsKeyAlone(t *testing.T) {
 		op   Op
 		want Verdict
 	}{
-		{execOp("go", "test", "./x"), Allow}, {execOp("go", "test", "./bad"), Deny}, {execOp("go", "vet"), Ask}, {execOp("go"), Ask},
-		{patchOp("a.txt", "@@ -1 +1 @@\n-a\n+b\n"), Allow}, {patchOp("go.sum", "@@ -1 +1 @@\n-a\n+b\n"), Ask},
+		{execOp("go", "test", "./x"), Allow},
+		{execOp("go", "test", "./bad"), Deny},
+		{execOp("go", "vet"), Ask},
+		{execOp("go"), Ask},
+		{patchOp("a.txt", "@@ -1 +1 @@\n-a\n+b\n"), Allow},
+		{patchOp("go.sum", "@@ -1 +1 @@\n-a\n+b\n"), Ask},
 	} {
 		if got := w.Decide(t.Context(), tt.op); got.Verdict != tt.want {
 			t.Errorf("verdict %d, want %d: %+v", got.Verdict, tt.want, got)

@@ -100,35 +100,51 @@ func TestAFileThatChangedSinceItWasRead(t *testing.T) {
 	}{
 		{
 			"Write elsewhere is rebased", "one\n2\n3\n4\n5\n6\n7\n8\n", writeOp("f", "1\n2\n3\n4\n5\n6\n7\neight\n"),
-			Completed, []string{"wrote f: 1 line added, 1 removed", "rebased"}, "one\n2\n3\n4\n5\n6\n7\neight\n",
+			Completed,
+			[]string{"wrote f: 1 line added, 1 removed", "rebased"},
+			"one\n2\n3\n4\n5\n6\n7\neight\n",
 		},
 		{
 			"Patch elsewhere is rebased", "0\n1\n2\n3\n4\n5\n6\n7\n8\n", patchOp("f", "@@ -7,2 +7,2 @@\n 7\n-8\n+eight\n"),
-			Completed, []string{"patched f", "rebased"}, "0\n1\n2\n3\n4\n5\n6\n7\neight\n",
+			Completed,
+			[]string{"patched f", "rebased"},
+			"0\n1\n2\n3\n4\n5\n6\n7\neight\n",
 		},
 		{
 			"Patch whose context changed is rebased", "1\n2\n3\n4\n5\nsix\n7\n8\n", patchOp("f", "@@ -6,3 +6,3 @@\n 6\n 7\n-8\n+eight\n"),
-			Completed, []string{"patched f", "rebased"}, "1\n2\n3\n4\n5\nsix\n7\neight\n",
+			Completed,
+			[]string{"patched f", "rebased"},
+			"1\n2\n3\n4\n5\nsix\n7\neight\n",
 		},
 		{
 			"Write of the same line is refused", "1\n2\n3\nuser\n5\n6\n7\n8\n", writeOp("f", "1\n2\n3\nmodel\n5\n6\n7\n8\n"),
-			Failed, []string{"changed by someone else since you read it", "     4\tuser", "nothing was written"}, "1\n2\n3\nuser\n5\n6\n7\n8\n",
+			Failed,
+			[]string{"changed by someone else since you read it", "     4\tuser", "nothing was written"},
+			"1\n2\n3\nuser\n5\n6\n7\n8\n",
 		},
 		{
 			"Patch of the same line is refused", "1\n2\n3\nuser\n5\n6\n7\n8\n", patchOp("f", "@@ -4 +4 @@\n-4\n+model\n"),
-			Failed, []string{"changed by someone else since you read it", "     4\tuser"}, "1\n2\n3\nuser\n5\n6\n7\n8\n",
+			Failed,
+			[]string{"changed by someone else since you read it", "     4\tuser"},
+			"1\n2\n3\nuser\n5\n6\n7\n8\n",
 		},
 		{
 			"Patch of the current text is applied", "1\n2\n3\nuser\n5\n6\n7\n8\n", patchOp("f", "@@ -4 +4 @@\n-user\n+model\n"),
-			Completed, []string{"patched f"}, "1\n2\n3\nmodel\n5\n6\n7\n8\n",
+			Completed,
+			[]string{"patched f"},
+			"1\n2\n3\nmodel\n5\n6\n7\n8\n",
 		},
 		{
 			"Write that someone made already", "1\n2\n3\nmodel\n5\n6\n7\n8\n", writeOp("f", "1\n2\n3\nmodel\n5\n6\n7\n8\n"),
-			Completed, []string{"f is unchanged: someone else made the same change already"}, "1\n2\n3\nmodel\n5\n6\n7\n8\n",
+			Completed,
+			[]string{"f is unchanged: someone else made the same change already"},
+			"1\n2\n3\nmodel\n5\n6\n7\n8\n",
 		},
 		{
 			"line endings changed meanwhile stay", "1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n", writeOp("f", "1\n2\n3\n4\n5\n6\n7\neight\n"),
-			Completed, []string{"rebased"}, "1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\neight\r\n",
+			Completed,
+			[]string{"rebased"},
+			"1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\neight\r\n",
 		},
 	} {
 		for _, where := range []string{"disk", "buffer"} {

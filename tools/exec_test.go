@@ -135,7 +135,7 @@ func TestConfinedCommandsWriteInsideOnly(t *testing.T) {
 		t.Skip(err)
 	}
 	needs(t, "git")
-	outside, err := os.MkdirTemp(".", "outside-") // what lies below the temporary directory may be written
+	outside, err := os.MkdirTemp(".", "outside-") //nolint:usetesting // what lies below the temporary directory may be written
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,8 +168,14 @@ func TestNothingRunsInAnUntrustedWorkspace(t *testing.T) {
 	// The repository's own settings may name programs.
 	marker := filepath.Join(w.dir, "ran")
 	for _, setting := range [][2]string{
-		{"core.fsmonitor", "touch " + marker}, {"core.pager", "touch " + marker}, {"filter.x.clean", "touch " + marker}, {"diff.external", "touch " + marker},
-		{"diff.x.textconv", "touch " + marker}, {"alias.log", "!touch " + marker}, {"core.sshCommand", "touch " + marker}, {"core.hooksPath", "hooks"},
+		{"core.fsmonitor", "touch " + marker},
+		{"core.pager", "touch " + marker},
+		{"filter.x.clean", "touch " + marker},
+		{"diff.external", "touch " + marker},
+		{"diff.x.textconv", "touch " + marker},
+		{"alias.log", "!touch " + marker},
+		{"core.sshCommand", "touch " + marker},
+		{"core.hooksPath", "hooks"},
 	} {
 		t.Run(setting[0], func(t *testing.T) {
 			w.put(".gitattributes", "* filter=x diff=x\n")

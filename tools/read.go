@@ -141,10 +141,20 @@ func (e *Executor) read(ctx context.Context, op *abi.Read) Outcome {
 // binaryKind names the kind of a file by its first bytes.
 func binaryKind(s string) string {
 	for _, k := range []struct{ magic, name string }{
-		{"\x7fELF", "an ELF program"}, {"MZ", "a Windows program"}, {"\x89PNG", "a PNG image"}, {"\xff\xd8\xff", "a JPEG image"},
-		{"GIF8", "a GIF image"}, {"%PDF", "a PDF document"}, {"PK\x03\x04", "a ZIP archive"}, {"\x1f\x8b", "gzip data"},
-		{"\x00asm", "a WebAssembly module"}, {"SQLite format 3", "an SQLite database"}, {"\xca\xfe\xba\xbe", "a Mach-O or Java class file"},
-		{"\xcf\xfa\xed\xfe", "a Mach-O program"}, {"\xff\xfe", "UTF-16 text"}, {"\xfe\xff", "UTF-16 text"},
+		{"\x7fELF", "an ELF program"},
+		{"MZ", "a Windows program"},
+		{"\x89PNG", "a PNG image"},
+		{"\xff\xd8\xff", "a JPEG image"},
+		{"GIF8", "a GIF image"},
+		{"%PDF", "a PDF document"},
+		{"PK\x03\x04", "a ZIP archive"},
+		{"\x1f\x8b", "gzip data"},
+		{"\x00asm", "a WebAssembly module"},
+		{"SQLite format 3", "an SQLite database"},
+		{"\xca\xfe\xba\xbe", "a Mach-O or Java class file"},
+		{"\xcf\xfa\xed\xfe", "a Mach-O program"},
+		{"\xff\xfe", "UTF-16 text"},
+		{"\xfe\xff", "UTF-16 text"},
 	} {
 		if strings.HasPrefix(s, k.magic) {
 			return k.name

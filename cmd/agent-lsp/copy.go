@@ -16,7 +16,7 @@ func copyWorkspace(dir string) (copied string, remove func(), err error) {
 	remove = func() { os.RemoveAll(tmp) } //nolint:errcheck // a leftover in the temporary directory harms nobody
 	root, err := os.OpenRoot(dir)
 	if err == nil {
-		defer root.Close() //nolint:errcheck // only read
+		defer root.Close()
 		copied = filepath.Join(tmp, filepath.Base(dir))
 		err = os.CopyFS(copied, root.FS())
 	}

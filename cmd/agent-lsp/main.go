@@ -44,6 +44,8 @@ func main() {
 func run(args []string, std stdio) (code int) {
 	var c cli
 	exited := errors.New("exit")
+	out := &output{w: std.out}
+	std.out = out
 	parser, err := kong.New(&c,
 		kong.Name("agent-lsp"),
 		kong.Description("A language server that hosts a coding agent."),
@@ -57,6 +59,10 @@ func run(args []string, std stdio) (code int) {
 	defer func() {
 		if p := recover(); p != nil && p != any(exited) {
 			panic(p)
+		}
+		if err := out.lost(); err != nil {
+			fmt.Fprintln(std.err, "agent-lsp: write to standard output:", err)
+			code = exitError
 		}
 	}()
 	ctx, err := parser.Parse(args)

@@ -119,8 +119,10 @@ func TestTheShapesOnTheWire(t *testing.T) {
 		},
 		`[]`: func() ([]byte, error) { return abi.AppendActions(nil, nil) },
 		`[{"id":1,"op":"Save"},{"id":2,"op":{"Done":{"turn":1,"outcome":"Complete"}}}]`: func() ([]byte, error) {
-			return abi.AppendActions(nil, []abi.Action{{ID: 1, Op: abi.Op{Save: true}},
-				{ID: 2, Op: abi.Op{Done: &abi.Done{Turn: 1, Outcome: abi.Outcome{Complete: true}}}}})
+			return abi.AppendActions(nil, []abi.Action{
+				{ID: 1, Op: abi.Op{Save: true}},
+				{ID: 2, Op: abi.Op{Done: &abi.Done{Turn: 1, Outcome: abi.Outcome{Complete: true}}}},
+			})
 		},
 		`{"User":"hi"}`: func() ([]byte, error) { return abi.AppendMessage(nil, abi.Message{User: new("hi")}) },
 	} {

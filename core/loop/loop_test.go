@@ -169,8 +169,11 @@ func dispatched(id uint64, c abi.Call) abi.Dispatch { return abi.Dispatch{ID: id
 func TestATurnWithCallsOfEveryFamily(t *testing.T) {
 	r := begin(t, abi.Config{})
 	r.check(turn(1, "go"), ask(1, user("go")))
-	calls := []abi.Call{read, exec, git, browse,
-		{Write: &abi.Write{Path: "b", Text: "x\n"}}, {Patch: &abi.Patch{Path: "b", Diff: "@@"}}}
+	calls := []abi.Call{
+		read, exec, git, browse,
+		{Write: &abi.Write{Path: "b", Text: "x\n"}},
+		{Patch: &abi.Patch{Path: "b", Diff: "@@"}},
+	}
 	r.check(reply(1, new("I look"), calls...),
 		action(2, calls[0]), action(3, calls[1]), action(4, calls[2]), action(5, calls[3]), action(6, calls[4]), action(7, calls[5]))
 	r.check(abi.Event{File: output(7, "seven")})

@@ -3,6 +3,7 @@ package loop_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -25,8 +26,13 @@ func TestARestoredSessionGoesOnAsTheOriginal(t *testing.T) {
 	original := busySession(t)
 	other := original.restored()
 	for _, ev := range []abi.Event{
-		{Timer: true}, turn(3, "c"), {File: output(2, "x")}, {Timer: true}, turn(4, "d"), cancel(3),
-		{Exec: output(4, "x")}, reply(9, nil, read), cancel(1), reply(14, new("bye")), reply(18, nil),
+		{Timer: true},
+		turn(3, "c"),
+		{File: output(2, "x")},
+		{Timer: true},
+		turn(4, "d"), cancel(3),
+		{Exec: output(4, "x")},
+		reply(9, nil, read), cancel(1), reply(14, new("bye")), reply(18, nil),
 	} {
 		if want, got := original.tell(ev), other.tell(ev); want != got {
 			t.Fatalf("the original answers %s, the restored one %s", want, got)
@@ -77,11 +83,26 @@ func TestAForgedSnapshotIsNoSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, forged := range [][2]string{
-		{`{"model":"m"`, `{"model": "m"`}, {`"last":7`, `"last":3`}, {`"highest":3`, `"highest":2`}, {`"turn":1,`, `"turn":0,`}, {`"ask":0`, `"ask":2`},
-		{`"family":1`, `"family":9`}, {`"id":2,"family"`, `"id":4,"family"`}, {`{"turn":3`, `{"turn":2`}, {`"moved":false`, `"moved":null`},
-		{`{"User":"`, `{"user":"`}, {`{"User":"`, `{"User":"\u0041`}, {`{"Tool":{"id":5`, `{"Tool":{"ID":5`}, {`"failed":false}}`, `"failed":false}},`},
-		{`{"Read":{"path":"a.go"}}`, `{"Read":{}}`}, {`{"Read":{"path":"a.go"}}`, `{"Read":{"path":"a\/go"}}`}, {`"argv":["go","test"]`, `"argv":["go", "test"]`},
-		{`,"text":"clean"`, ``}, {`"calls":[{"id":2,"call"`, `"calls":[{"id": 2,"call"`}, {`]}`, `]} `}, {`"m"`, "\"\xff\""},
+		{`{"model":"m"`, `{"model": "m"`},
+		{`"last":7`, `"last":3`},
+		{`"highest":3`, `"highest":2`},
+		{`"turn":1,`, `"turn":0,`},
+		{`"ask":0`, `"ask":2`},
+		{`"family":1`, `"family":9`},
+		{`"id":2,"family"`, `"id":4,"family"`},
+		{`{"turn":3`, `{"turn":2`},
+		{`"moved":false`, `"moved":null`},
+		{`{"User":"`, `{"user":"`},
+		{`{"User":"`, `{"User":"\u0041`},
+		{`{"Tool":{"id":5`, `{"Tool":{"ID":5`},
+		{`"failed":false}}`, `"failed":false}},`},
+		{`{"Read":{"path":"a.go"}}`, `{"Read":{}}`},
+		{`{"Read":{"path":"a.go"}}`, `{"Read":{"path":"a\/go"}}`},
+		{`"argv":["go","test"]`, `"argv":["go", "test"]`},
+		{`,"text":"clean"`, ``},
+		{`"calls":[{"id":2,"call"`, `"calls":[{"id": 2,"call"`},
+		{`]}`, `]} `},
+		{`"m"`, "\"\xff\""},
 	} {
 		body := strings.Replace(good, forged[0], forged[1], 1)
 		if body == good {
@@ -114,22 +135,29 @@ func FuzzRestoreNeverPanics(f *testing.F) {
 }
 
 func TestAConversationHasALimit(t *testing.T) {
-	full := func(r run, ev abi.Event) (cause any) {
+	full := func(r run, ev abi.Event) (cause error) {
 		encoded, err := abi.AppendEvent(nil, ev)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { cause = recover() }()
+		defer func() {
+			if p := recover(); p != nil {
+				cause = fmt.Errorf("panic: %v", p)
+				if err, ok := p.(error); ok {
+					cause = err
+				}
+			}
+		}()
 		_, err = r.Step(encoded)
 		return err
 	}
 	text := strings.Repeat("x", loop.Limit/2)
 	r := begin(t, abi.Config{})
 	r.tell(turn(1, text))
-	if cause := full(r.restored(), reply(1, &text)); cause != loop.ErrFull {
+	if cause := full(r.restored(), reply(1, &text)); !errors.Is(cause, loop.ErrFull) {
 		t.Fatalf("a reply over the limit: %v", cause)
 	}
-	if cause := full(r.restored(), turn(2, text)); cause != loop.ErrFull {
+	if cause := full(r.restored(), turn(2, text)); !errors.Is(cause, loop.ErrFull) {
 		t.Fatalf("a queued prompt over the limit: %v", cause)
 	}
 	if cause := full(r.restored(), turn(1, text+text)); cause != nil { // redelivered: nothing to hold
@@ -141,7 +169,7 @@ func TestAConversationHasALimit(t *testing.T) {
 		r.check(cancel(2+id), save(3+3*id), done(4+3*id, 2+id, cancelled))
 	}
 	r.tell(turn(20, half))
-	if cause := full(r.restored(), turn(21, half)); cause != loop.ErrFull {
+	if cause := full(r.restored(), turn(21, half)); !errors.Is(cause, loop.ErrFull) {
 		t.Fatalf("two queued prompts over the limit: %v", cause)
 	}
 	r.tell(cancel(20))

@@ -352,7 +352,7 @@ func (e *Editor) checkRange(b *buffer, r protocol.Range) {
 	for _, p := range []protocol.Position{r.Start, r.End} {
 		again := b.doc.Position(b.doc.Offset(p, e.encoding), e.encoding)
 		// A new file's text may be told as 0:0 to 1:0, which is right in all editors.
-		if again != p && !(b.doc.Len() == 0 && p.Line == 1 && p.Character == 0) {
+		if again != p && (b.doc.Len() != 0 || p.Line != 1 || p.Character != 0) {
 			e.fault("position %d:%d is not in %s, which has %d lines", p.Line, p.Character, b.uri, b.doc.Lines())
 		}
 	}

@@ -84,7 +84,7 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	length := -1
 	for first := true; ; first = false {
 		line, err := r.ReadString('\n')
-		if err == io.EOF && line == "" && first {
+		if errors.Is(err, io.EOF) && line == "" && first {
 			return nil, io.EOF
 		}
 		if err != nil {

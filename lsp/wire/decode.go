@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -100,7 +101,7 @@ func DecodeDidOpen(params jsontext.Value) (DidOpen, error) {
 	}](params)
 	d := p.TextDocument
 	if err == nil {
-		err = required(d.URI, "textDocument/uri", d.Text, "textDocument/text")
+		err = cmp.Or(required(d.URI, "textDocument/uri"), required(d.Text, "textDocument/text"))
 	}
 	if err != nil {
 		return DidOpen{}, err
@@ -196,8 +197,10 @@ func decodeRange(raw jsontext.Value, at string) (*protocol.Range, error) {
 		from number
 		name string
 	}{
-		{&out.Start.Line, r.Start.Line, "/start/line"}, {&out.Start.Character, r.Start.Character, "/start/character"},
-		{&out.End.Line, r.End.Line, "/end/line"}, {&out.End.Character, r.End.Character, "/end/character"},
+		{&out.Start.Line, r.Start.Line, "/start/line"},
+		{&out.Start.Character, r.Start.Character, "/start/character"},
+		{&out.End.Line, r.End.Line, "/end/line"},
+		{&out.End.Character, r.End.Character, "/end/character"},
 	} {
 		v, err := x.from.whole(at + x.name)
 		if err != nil {
@@ -249,12 +252,9 @@ func (n number) int32(at string) (int32, error) {
 	return int32(v), nil
 }
 
-// required takes pairs of a decoded string and the name of its member.
-func required(pairs ...any) error {
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i].(*string) == nil {
-			return InvalidParams("member %s is missing", pairs[i+1])
-		}
+func required(value *string, member string) error {
+	if value == nil {
+		return InvalidParams("member %s is missing", member)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func ClaimStdio() (in io.ReadCloser, out io.WriteCloser, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("replace standard input: %w", err)
 	}
-	defer null.Close()
+	defer null.Close() //nolint:errcheck // nothing was written
 	if err := dup2(int(null.Fd()), 0); err != nil {
 		return nil, nil, fmt.Errorf("replace standard input: %w", err)
 	}
@@ -56,7 +56,8 @@ func claim(fd int) (*os.File, error) {
 	if err := unix.Fstat(dup, &st); err != nil {
 		return nil, fmt.Errorf("look at %s: %w", name, err)
 	}
-	if kind := uint32(st.Mode) & unix.S_IFMT; kind == unix.S_IFIFO || kind == unix.S_IFSOCK {
+	kind := uint32(st.Mode) & unix.S_IFMT //nolint:unconvert // on some systems it has fewer bits
+	if kind == unix.S_IFIFO || kind == unix.S_IFSOCK {
 		if err := unix.SetNonblock(dup, true); err != nil {
 			return nil, fmt.Errorf("make %s interruptible: %w", name, err)
 		}

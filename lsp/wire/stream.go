@@ -138,7 +138,7 @@ func (s *stream) readHeader() (length int64, err error) {
 	for {
 		line, err := s.reader.ReadSlice('\n')
 		size += len(line)
-		if err == io.EOF && size > 0 {
+		if errors.Is(err, io.EOF) && size > 0 {
 			return 0, io.ErrUnexpectedEOF
 		}
 		if errors.Is(err, bufio.ErrBufferFull) || size > maxHeader {

@@ -37,12 +37,11 @@ func watchProcess(ctx context.Context, pid int, gone func()) error {
 			return // ctx ended, and closed the file
 		}
 		_ = f.Close()
-		switch {
-		case err == nil:
-			gone()
-		default: // the file cannot be waited for
+		if err != nil { // the file cannot be waited for
 			_ = pollProcess(ctx, pid, gone)
+			return
 		}
+		gone()
 	}()
 	return nil
 }

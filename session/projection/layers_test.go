@@ -179,8 +179,10 @@ func TestResultTexts(t *testing.T) {
 		{name: "cancelled, none, no default", call: call("", "", history.Cancelled), want: "cancelled"},
 		{name: "running", call: call("", "", history.Running, "part"), cfg: configured, want: "INT"},
 		{name: "awaiting", call: call("", "", history.Awaiting), cfg: configured, want: "INT"},
-		{name: "running, default", call: call("", "", history.Running), cfg: Default(),
-			want: "[interrupted: this tool call did not complete — the session restarted before a result was recorded]"},
+		{
+			name: "running, default", call: call("", "", history.Running), cfg: Default(),
+			want: "[interrupted: this tool call did not complete — the session restarted before a result was recorded]",
+		},
 		{name: "running, nothing configured", call: call("", "", history.Running), want: "interrupted"},
 	} {
 		if got := resultText(c.call, c.cfg); got != c.want {

@@ -279,13 +279,30 @@ func header(width, height uint32, whole bool) []byte {
 
 func TestSniff(t *testing.T) {
 	for _, c := range []struct{ head, want string }{
-		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\x89PNG\r\n\x1a", ""}, {"\xff\xd8\xff\xe0", "image/jpeg"},
-		{"GIF87a..", "image/gif"}, {"GIF89a..", "image/gif"}, {"GIF88a..", ""},
-		{"RIFF....WEBPVP8 ", "image/webp"}, {"RIFF....AVI LIST", "video/x-msvideo"}, {"RIFF....WAVE", ""}, {"RIFF....WEB", ""},
-		{"....ftyp3gp5....", "video/3gpp"}, {"....ftyp3g2a....", "video/3gpp"}, {"....ftypqt  ....", "video/quicktime"},
-		{"....ftypisom....", "video/mp4"}, {"....ftypavif....", ""}, {"....ftypheix....", ""}, {"....ftyp", ""},
-		{"\x1a\x45\xdf\xa3", "video/webm"}, {"FLV\x01", "video/x-flv"}, {"\x00\x00\x01\xba", "video/mpeg"}, {"\x00\x00\x01\xb3", "video/mpeg"},
-		{"%PDF-1.4", "application/pdf"}, {"BM......", ""}, {"", ""},
+		{"\x89PNG\r\n\x1a\n", "image/png"},
+		{"\x89PNG\r\n\x1a", ""},
+		{"\xff\xd8\xff\xe0", "image/jpeg"},
+		{"GIF87a..", "image/gif"},
+		{"GIF89a..", "image/gif"},
+		{"GIF88a..", ""},
+		{"RIFF....WEBPVP8 ", "image/webp"},
+		{"RIFF....AVI LIST", "video/x-msvideo"},
+		{"RIFF....WAVE", ""},
+		{"RIFF....WEB", ""},
+		{"....ftyp3gp5....", "video/3gpp"},
+		{"....ftyp3g2a....", "video/3gpp"},
+		{"....ftypqt  ....", "video/quicktime"},
+		{"....ftypisom....", "video/mp4"},
+		{"....ftypavif....", ""},
+		{"....ftypheix....", ""},
+		{"....ftyp", ""},
+		{"\x1a\x45\xdf\xa3", "video/webm"},
+		{"FLV\x01", "video/x-flv"},
+		{"\x00\x00\x01\xba", "video/mpeg"},
+		{"\x00\x00\x01\xb3", "video/mpeg"},
+		{"%PDF-1.4", "application/pdf"},
+		{"BM......", ""},
+		{"", ""},
 	} {
 		if _, mime, _ := sniff([]byte(c.head)); mime != c.want {
 			t.Errorf("sniff(%q) = %q, want %q", c.head, mime, c.want)

@@ -106,13 +106,13 @@ func newPump(spec Spec) (*pump, error) {
 
 // abort releases a pump that was never started.
 func (p *pump) abort() {
-	p.r.Close()
-	p.w.Close()
+	p.r.Close() //nolint:errcheck // nothing was read
+	p.w.Close() //nolint:errcheck // nothing was written
 }
 
 // start gives up the writing end, which the program has by now, and reads.
 func (p *pump) start() {
-	p.w.Close()
+	p.w.Close() //nolint:errcheck // nothing was written
 	go func() {
 		defer close(p.closed)
 		buf := make([]byte, 64<<10)
@@ -132,11 +132,11 @@ func (p *pump) finish(d time.Duration) Output {
 		// A writer that cannot be ended holds the pipe. Reading stops; where the
 		// platform cannot interrupt a read, closing the file does.
 		if p.r.SetReadDeadline(time.Unix(1, 0)) != nil {
-			p.r.Close()
+			p.r.Close() //nolint:errcheck // only read
 		}
 		<-p.closed
 	}
-	p.r.Close()
+	p.r.Close() //nolint:errcheck // only read
 	return p.keep.output()
 }
 

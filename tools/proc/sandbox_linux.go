@@ -49,10 +49,6 @@ func confine(s Sandbox) error {
 	if v < 3 {
 		rights &^= ll.AccessFSTruncate // not known before the third version
 	}
-	cfg, err := landlock.NewConfig(rights)
-	if err != nil {
-		return fmt.Errorf("confine: %w", err)
-	}
 	var rules []landlock.Rule
 	for _, p := range s.Writable {
 		info, err := os.Stat(p)
@@ -68,7 +64,7 @@ func confine(s Sandbox) error {
 		}
 		rules = append(rules, landlock.PathAccess(r, p).IgnoreIfMissing())
 	}
-	if err := cfg.RestrictPaths(rules...); err != nil {
+	if err := (landlock.Config{HandledAccessFS: rights}).RestrictPaths(rules...); err != nil {
 		return fmt.Errorf("confine: %w", err)
 	}
 	return nil

@@ -138,12 +138,16 @@ func TestAReplayStopsAtTheFirstMessageThatDiffers(t *testing.T) {
 			r.Messages = append(r.Messages, jsontext.Value(`{"role":"user","content":"sk-abcdefghijklmnopqrst and"}`))
 		}, "error: model answered bad_request: script entry 2 (r.yaml:10) was recorded for another request at step 1/2: " +
 			"message 5 (user) was not there: the request has 5 messages, the recorded one had 4; it begins \"[redacted] and\""},
-		"missing": {func(r *model.Request) { r.Messages = r.Messages[:3] },
+		"missing": {
+			func(r *model.Request) { r.Messages = r.Messages[:3] },
 			"error: model answered bad_request: script entry 2 (r.yaml:10) was recorded for another request at step 1/2: " +
-				"message 4 (tool) is missing: the request has 3 messages, the recorded one had 4"},
-		"tools": {func(r *model.Request) { r.Tools = r.Tools[1:] },
+				"message 4 (tool) is missing: the request has 3 messages, the recorded one had 4",
+		},
+		"tools": {
+			func(r *model.Request) { r.Tools = r.Tools[1:] },
 			"error: model answered bad_request: script entry 2 (r.yaml:10) was recorded for another request at step 1/2: " +
-				"the messages are the same, but the tools differ: recorded "},
+				"the messages are the same, but the tools differ: recorded ",
+		},
 		"another model": {func(r *model.Request) { r.Profile.Model = "other" }, ""},
 		"cache marks": {func(r *model.Request) {
 			r.Messages[0] = jsontext.Value(`{"content":[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}],"role":"system"}`)
@@ -187,8 +191,10 @@ func TestAStepAskedAgainGetsItsOwnAnswer(t *testing.T) {
 	m.Answered("1/1", "script-1")
 	check(t, m, asks[1:], []string{"two", "three"})
 	// One ask more than was recorded.
-	check(t, replay(t, path), append(asks, "1/1 same")[:4], []string{"one", "two", "three",
-		"error: model answered bad_request: script r.yaml has no entry for step 1/1: all of its entries are used up to the last, entry 3"})
+	check(t, replay(t, path), append(asks, "1/1 same")[:4], []string{
+		"one", "two", "three",
+		"error: model answered bad_request: script r.yaml has no entry for step 1/1: all of its entries are used up to the last, entry 3",
+	})
 }
 
 func TestFailuresAreRecorded(t *testing.T) {

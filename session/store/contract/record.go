@@ -52,8 +52,12 @@ func EncodeRecord(s Session) ([]byte, error) {
 		name string
 		text *string
 	}{
-		{"subject", &s.Subject}, {"harness", &s.Harness}, {"root", &s.Root}, {"account", s.Account},
-		{"title", s.Title}, {"mcp token digest", s.MCPTokenDigest},
+		{"subject", &s.Subject},
+		{"harness", &s.Harness},
+		{"root", &s.Root},
+		{"account", s.Account},
+		{"title", s.Title},
+		{"mcp token digest", s.MCPTokenDigest},
 	} {
 		if f.text == nil {
 			continue

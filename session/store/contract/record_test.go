@@ -43,9 +43,21 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Add(string(data))
 	for _, change := range [][2]string{
-		{`"turns":18446744073709551615`, `"turns":01`}, {`-5`, `-0`}, {`-5`, `+5`}, {`-5`, `5e3`}, {`"me"`, `"m\n"`},
-		{`"me"`, "\"m\x01\""}, {`"me"`, "\"\xff\""}, {`"me"`, `null`}, {`["go`, `[,"go`}, {`}`, `} `}, {`}`, `,}`},
-		{`["go test","漢字"]`, `[]`}, {`["go test","漢字"]`, `["a",]`}, {`["go test","漢字"]`, `null`}, {`{"id":`, `{ "id":`},
+		{`"turns":18446744073709551615`, `"turns":01`},
+		{`-5`, `-0`},
+		{`-5`, `+5`},
+		{`-5`, `5e3`},
+		{`"me"`, `"m\n"`},
+		{`"me"`, "\"m\x01\""},
+		{`"me"`, "\"\xff\""},
+		{`"me"`, `null`},
+		{`["go`, `[,"go`},
+		{`}`, `} `},
+		{`}`, `,}`},
+		{`["go test","漢字"]`, `[]`},
+		{`["go test","漢字"]`, `["a",]`},
+		{`["go test","漢字"]`, `null`},
+		{`{"id":`, `{ "id":`},
 	} {
 		f.Add(strings.Replace(string(data), change[0], change[1], 1))
 	}
@@ -106,7 +118,7 @@ func TestFaultKeepsRefusals(t *testing.T) {
 		t.Errorf("a cause becomes %v", got)
 	}
 	for _, err := range []error{&NotFoundError{}, &LeasedError{}, failure, nil} {
-		if got := Fault(t.Context(), "place", "op", err); got != err {
+		if got := Fault(t.Context(), "place", "op", err); got != err { //nolint:errorlint // the very same value
 			t.Errorf("%v becomes %v", err, got)
 		}
 	}

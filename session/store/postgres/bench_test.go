@@ -16,8 +16,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-var payload = contract.Payload{ContentType: "application/json",
-	Data: []byte(`{"kind":"message","text":"` + fmt.Sprintf("%0300d", 7) + `"}`)}
+var payload = contract.Payload{
+	ContentType: "application/json",
+	Data:        []byte(`{"kind":"message","text":"` + fmt.Sprintf("%0300d", 7) + `"}`),
+}
 
 const bareSQL = `INSERT INTO bare (session, idx, at, type, data) VALUES ($1, $2, $3, $4, $5)`
 
@@ -167,8 +169,10 @@ func BenchmarkList(b *testing.B) {
 	base, title := time.Now(), "what this session is about"
 	var batch pgx.Batch
 	for i := range n - 1 {
-		rec := contract.Session{ID: uuid.New(), Subject: "operator", Harness: "claude", Title: &title,
-			CreatedAt: base.Add(time.Duration(i*7919%n) * time.Second), UpdatedAt: base, Turns: 12, Commands: []string{}}
+		rec := contract.Session{
+			ID: uuid.New(), Subject: "operator", Harness: "claude", Title: &title,
+			CreatedAt: base.Add(time.Duration(i*7919%n) * time.Second), UpdatedAt: base, Turns: 12, Commands: []string{},
+		}
 		data, err := contract.EncodeRecord(rec)
 		if err != nil {
 			b.Fatal(err)

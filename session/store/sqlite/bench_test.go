@@ -15,8 +15,10 @@ import (
 	"github.com/google/uuid"
 )
 
-var payload = contract.Payload{ContentType: "application/json",
-	Data: []byte(`{"kind":"message","text":"` + fmt.Sprintf("%0300d", 7) + `"}`)}
+var payload = contract.Payload{
+	ContentType: "application/json",
+	Data:        []byte(`{"kind":"message","text":"` + fmt.Sprintf("%0300d", 7) + `"}`),
+}
 
 // bench is a store with one session, beside a file of the same schema and the same
 // durability that is written to by bare prepared statements.
@@ -175,8 +177,10 @@ func BenchmarkList(b *testing.B) {
 	title := "what this session is about"
 	err := x.store.inTx(b.Context(), func(tx *sql.Tx) error {
 		for i := range n - 1 {
-			rec := contract.Session{ID: uuid.New(), Subject: "operator", Harness: "claude", Title: &title,
-				CreatedAt: base.Add(time.Duration(i*7919%n) * time.Second), UpdatedAt: base, Turns: 12, Commands: []string{}}
+			rec := contract.Session{
+				ID: uuid.New(), Subject: "operator", Harness: "claude", Title: &title,
+				CreatedAt: base.Add(time.Duration(i*7919%n) * time.Second), UpdatedAt: base, Turns: 12, Commands: []string{},
+			}
 			data, err := contract.EncodeRecord(rec)
 			if err != nil {
 				return err

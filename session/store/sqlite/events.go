@@ -154,8 +154,10 @@ func (s *Store) readPage(ctx context.Context, id uuid.UUID, last int64, page []c
 		if want := last + 1 + int64(len(page)); index != want {
 			return false, fmt.Errorf("session %s: event %d is missing from the transcript", id, want)
 		}
-		page = append(page, contract.Event{Index: uint64(index), At: contract.Instant(us),
-			Payload: contract.Payload{ContentType: contentType, Data: contract.Bytes(data)}})
+		page = append(page, contract.Event{
+			Index: uint64(index), At: contract.Instant(us),
+			Payload: contract.Payload{ContentType: contentType, Data: contract.Bytes(data)},
+		})
 		size += len(data)
 		more = len(page) == pageEvents || size >= pageBytes
 		return !more, nil

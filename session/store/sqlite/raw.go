@@ -25,11 +25,17 @@ type wholeConn interface {
 	driver.Validator
 }
 
+// queryStmt is all that a prepared statement of the driver does here.
+type queryStmt interface {
+	driver.Stmt
+	driver.StmtQueryContext
+}
+
 // writeConn is a connection that keeps a statement prepared, and ends it first:
 // with a statement left the file would stay open.
 type writeConn struct {
 	wholeConn
-	append driver.Stmt // nil until the first append
+	append queryStmt // nil until the first append
 }
 
 // Unwrap is how the driver finds its own connection.
@@ -41,6 +47,23 @@ func (c *writeConn) Close() error {
 		err = c.append.Close()
 	}
 	return errors.Join(err, c.wholeConn.Close())
+}
+
+// prepare makes the statement of an append once.
+func (c *writeConn) prepare(ctx context.Context) error {
+	if c.append != nil {
+		return nil
+	}
+	stmt, err := c.PrepareContext(ctx, appendSQL)
+	if err != nil {
+		return err
+	}
+	query, ok := stmt.(queryStmt)
+	if !ok {
+		return errors.Join(fmt.Errorf("the driver's %T lacks what the store needs", stmt), stmt.Close())
+	}
+	c.append = query
+	return nil
 }
 
 type writeConnector struct{ driver.Connector }
@@ -62,15 +85,14 @@ func (w writeConnector) Connect(ctx context.Context) (driver.Conn, error) {
 func appendRow(ctx context.Context, db *sql.DB, args ...driver.Value) (int64, error) {
 	index := int64(-1)
 	err := onConn(ctx, db, func(conn any) error {
-		c := conn.(*writeConn)
-		if c.append == nil {
-			stmt, err := c.PrepareContext(ctx, appendSQL)
-			if err != nil {
-				return err
-			}
-			c.append = stmt
+		c, ok := conn.(*writeConn)
+		if !ok {
+			return fmt.Errorf("an append on a %T, which is not made for it", conn)
 		}
-		rows, err := c.append.(driver.StmtQueryContext).QueryContext(ctx, named(args))
+		if err := c.prepare(ctx); err != nil {
+			return err
+		}
+		rows, err := c.append.QueryContext(ctx, named(args))
 		if err != nil {
 			return err
 		}
@@ -89,7 +111,11 @@ func appendRow(ctx context.Context, db *sql.DB, args ...driver.Value) (int64, er
 // values, but not the slice.
 func scan(ctx context.Context, db *sql.DB, text string, f func([]driver.Value) (bool, error), args ...driver.Value) error {
 	return onConn(ctx, db, func(conn any) error {
-		rows, err := conn.(driver.QueryerContext).QueryContext(ctx, text, named(args))
+		c, ok := conn.(driver.QueryerContext)
+		if !ok {
+			return fmt.Errorf("the driver's %T lacks what the store needs", conn)
+		}
+		rows, err := c.QueryContext(ctx, text, named(args))
 		if err != nil {
 			return err
 		}

@@ -109,8 +109,11 @@ func (s *Store) prepare(ctx context.Context) error {
 		db   *sql.DB
 		text string
 	}{
-		{&s.put, s.write, putSQL}, {&s.place, s.write, placeSQL}, {&s.insert, s.write, insertSQL},
-		{&s.get, s.read, getSQL}, {&s.head, s.read, headSQL},
+		{&s.put, s.write, putSQL},
+		{&s.place, s.write, placeSQL},
+		{&s.insert, s.write, insertSQL},
+		{&s.get, s.read, getSQL},
+		{&s.head, s.read, headSQL},
 	} {
 		stmt, err := p.db.PrepareContext(ctx, p.text)
 		if err != nil {
@@ -166,7 +169,7 @@ func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
 	}
 	if err := f(tx); err != nil {
 		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
-			return fmt.Errorf("%w; roll back: %v", err, undo)
+			return fmt.Errorf("%w; roll back: %w", err, undo)
 		}
 		return err
 	}

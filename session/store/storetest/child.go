@@ -126,8 +126,10 @@ func appendForever(ctx context.Context, s store.Store, id uuid.UUID) error {
 // a body whose length varies over several database pages.
 func sealed(i int, place string) store.Payload {
 	body := strings.Repeat("body\n", i*37%3000)
-	return store.Payload{ContentType: "text/plain",
-		Data: fmt.Appendf(nil, "%s %x %s", place, sha256.Sum256([]byte(body)), body)}
+	return store.Payload{
+		ContentType: "text/plain",
+		Data:        fmt.Appendf(nil, "%s %x %s", place, sha256.Sum256([]byte(body)), body),
+	}
 }
 
 // unseal answers a payload's place.

@@ -221,7 +221,7 @@ func restartSurvival(s *scope) {
 	s.must(err, "List answers")
 
 	s.must(s.store.Close(), "Close releases the store")
-	s.suite.store = s.another()
+	s.store = s.another()
 
 	got, ok, err := s.store.Get(s.ctx, id)
 	s.must(err, "Get answers after a restart")

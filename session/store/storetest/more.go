@@ -28,7 +28,7 @@ func recordFields(s *scope) {
 		got, _, err := s.store.Get(s.ctx, want.ID)
 		s.must(err, "Get answers")
 		s.equal(got, want, "every field reads back verbatim, nil and empty kept apart")
-		s.equal(got.CreatedAt == want.CreatedAt && got.UpdatedAt == want.UpdatedAt, true, "instants are equal by ==")
+		s.equal(got.CreatedAt == want.CreatedAt && got.UpdatedAt == want.UpdatedAt, true, "instants are equal by ==") //nolint:staticcheck // that is the promise
 		s.equal(s.listed(want.ID), []store.Session{want}, "List reads as Get does")
 	}
 
@@ -37,7 +37,7 @@ func recordFields(s *scope) {
 	s.put(fine)
 	got, _, err := s.store.Get(s.ctx, fine.ID)
 	s.must(err, "Get answers")
-	s.equal(got.CreatedAt == time.Date(2026, 8, 29, 6, 0, 0, 123456000, time.UTC), true,
+	s.equal(got.CreatedAt == time.Date(2026, 8, 29, 6, 0, 0, 123456000, time.UTC), true, //nolint:staticcheck // == is the promise
 		"an instant reads back in UTC, cut to microseconds")
 }
 
@@ -72,7 +72,8 @@ func payloads() []store.Payload {
 	big := bytes.Repeat(every, 10<<20/256)
 	var ps []store.Payload
 	for _, data := range [][]byte{
-		{}, []byte("\n"), []byte("a\nb\r\nc\r"), []byte("\x00"), []byte("a\x00b\x00"),
+		{},
+		[]byte("\n"), []byte("a\nb\r\nc\r"), []byte("\x00"), []byte("a\x00b\x00"),
 		[]byte("\u2028\u2029"), []byte("\xff\xfe\xc3("), []byte("\x1b[31m</x>"), []byte(`{"i":4,"p":"abc`),
 		[]byte("'; DROP TABLE events; --"), []byte(`\x00 \\ \n`), every, big,
 	} {

@@ -39,14 +39,18 @@ func At(seconds int) time.Time {
 
 // JSON answers an event's payload that holds text.
 func JSON(text string) store.Payload {
-	return store.Payload{ContentType: "application/json",
-		Data: fmt.Appendf(nil, `{"type":"delta","turn_id":"t-1","text":%q}`, text)}
+	return store.Payload{
+		ContentType: "application/json",
+		Data:        fmt.Appendf(nil, `{"type":"delta","turn_id":"t-1","text":%q}`, text),
+	}
 }
 
 // Record answers a record with every optional field absent.
 func Record(n uint64, seconds int) store.Session {
-	return store.Session{ID: ID(n), Subject: "operator", Harness: "claude",
-		CreatedAt: At(seconds), UpdatedAt: At(seconds), Commands: []string{}}
+	return store.Session{
+		ID: ID(n), Subject: "operator", Harness: "claude",
+		CreatedAt: At(seconds), UpdatedAt: At(seconds), Commands: []string{},
+	}
 }
 
 // must fails the scenario when a call that the contract grants fails.

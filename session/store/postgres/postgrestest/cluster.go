@@ -118,8 +118,10 @@ func (c *Cluster) command(name string, args ...string) *exec.Cmd {
 // Start starts the server and waits until it takes connections, after it was
 // killed, too.
 func (c *Cluster) Start(ctx context.Context) error {
-	args := []string{"-D", c.data(), "-c", "listen_addresses=", "-c", "unix_socket_directories=" + c.dir,
-		"-c", "restart_after_crash=off"}
+	args := []string{
+		"-D", c.data(), "-c", "listen_addresses=", "-c", "unix_socket_directories=" + c.dir,
+		"-c", "restart_after_crash=off",
+	}
 	for _, s := range c.settings {
 		args = append(args, "-c", s)
 	}
