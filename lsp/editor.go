@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/agent-lsp/agent-lsp/tools"
@@ -92,12 +93,12 @@ func (s *Server) tell(p event.Payload) {
 			level, line = slog.LevelWarn, string(p.State)+": "+p.Text
 		}
 	case *event.Check:
-		line = checkTitle(p)
-		if p.Text != "" {
-			line += "\n" + p.Text
-		}
-		if p.Outcome == "failed" {
-			level = slog.LevelWarn
+		// What was not checked is told once, by Findings.
+		if p.Outcome == checker.Found.String() || p.Outcome == checker.Clean.String() {
+			line = checkTitle(p)
+			if p.Text != "" {
+				line += "\n" + p.Text
+			}
 		}
 	case *event.Done:
 		line = "done: " + p.Outcome

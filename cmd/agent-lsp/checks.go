@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -155,8 +156,11 @@ func checkerConfig(root string, c *config.Config, unsaved func() map[string]stri
 	for _, name := range off {
 		out.Commands[name] = checker.Command{Off: true}
 	}
-	for root, r := range c.Checker.Roots {
-		out.Roots[root] = checker.Command{Argv: r.Command, Off: r.Off}
+	for dir, r := range c.Checker.Roots {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(root, dir)
+		}
+		out.Roots[filepath.Clean(dir)] = checker.Command{Argv: r.Command, Off: r.Off}
 	}
 	return out
 }
