@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -82,10 +83,7 @@ func (a *answer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 	}
 	var e event
 	if err := json.Unmarshal(ev.Data, &e, httpmodel.Lenient); err != nil {
-		if ev.Name == "error" {
-			return 0, httpmodel.Refusal(ev.Data)
-		}
-		return 0, httpmodel.Broken("an event of the stream cannot be read: " + err.Error())
+		return 0, httpmodel.Unreadable(ev, err)
 	}
 	if e.Type == "" {
 		e.Type = ev.Name
@@ -157,13 +155,17 @@ func (a *answer) block(index int) *gathered {
 func (a *answer) whole(data []byte) (httpmodel.Progress, error) {
 	var m struct {
 		Type    string         `json:"type"`
+		Error   jsontext.Value `json:"error"`
 		ID      string         `json:"id"`
 		Content []contentBlock `json:"content"`
 		Stop    string         `json:"stop_reason"`
 		Usage   usage          `json:"usage"`
 	}
-	if err := json.Unmarshal(data, &m, httpmodel.Lenient); err != nil || m.Type != "message" {
-		return 0, httpmodel.Refusal(data)
+	if err := json.Unmarshal(data, &m, httpmodel.Lenient); err != nil || len(m.Error) > 0 && m.Error.Kind() != 'n' {
+		return 0, httpmodel.Unreadable(httpmodel.Event{Data: data}, errors.New("it is no answer"))
+	}
+	if m.Type != "message" {
+		return httpmodel.Nothing, nil
 	}
 	a.id, a.stop = m.ID, m.Stop
 	a.usage.take(m.Usage)

@@ -154,5 +154,7 @@ func ended(ctx context.Context, last *model.Error) *model.Error {
 	return e
 }
 
-// settle is how long the rest of a stream may take once the answer is whole.
-const settle = 5 * time.Second
+const (
+	settle   = 5 * time.Second        // for the rest of a stream whose answer is whole
+	farewell = 100 * time.Millisecond // for the connection's end after the stream's
+)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // failure is an error with its class, and whether to ask again is ruled out.
@@ -22,6 +24,19 @@ func (f *failure) Unwrap() error { return f.err }
 // Refusal is an error that a provider sent within a stream, or as an answer of
 // status 200.
 func Refusal(body []byte) error { return classify(0, nil, body, time.Time{}) }
+
+// Unreadable is an event that is not what was expected: an error in some other
+// form, or nothing that can be read.
+func Unreadable(ev Event, err error) error {
+	var head struct {
+		Type  Text           `json:"type"`
+		Error jsontext.Value `json:"error"`
+	}
+	if json.Unmarshal(ev.Data, &head, Lenient) == nil && (head.Type == "error" || len(head.Error) > 0 && head.Error.Kind() != 'n') || ev.Name == "error" {
+		return Refusal(ev.Data)
+	}
+	return Broken("an event of the stream cannot be read: " + err.Error())
+}
 
 // Broken is an answer that does not follow the provider's protocol. It may be
 // asked for again.

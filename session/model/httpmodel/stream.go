@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Progress is what an event did to the answer.
@@ -53,7 +55,10 @@ func (a *Attempt) Stream(resp *http.Response, handle func(Event) (Progress, erro
 		}
 		progress, err := handle(ev)
 		if err != nil {
-			if ev.Last && !whole {
+			switch {
+			case ev.Last && whole:
+				return nil // only what comes after an answer was cut
+			case ev.Last && json.Unmarshal(ev.Data, new(jsontext.Value), Lenient) != nil:
 				return Broken("the stream ended in the middle of an event")
 			}
 			return err
@@ -67,7 +72,22 @@ func (a *Attempt) Stream(resp *http.Response, handle func(Event) (Progress, erro
 			}
 			whole = true
 		case End:
+			a.drain(dec)
 			return nil
+		}
+	}
+}
+
+// drain waits a moment for the end of the connection's answer, without which the
+// connection cannot be used again.
+func (a *Attempt) drain(dec *Decoder) {
+	if a.watch.idle <= 0 {
+		return // nothing would end the wait
+	}
+	a.watch.grace(farewell)
+	for range 8 {
+		if _, err := dec.Next(); err != nil {
+			return
 		}
 	}
 }

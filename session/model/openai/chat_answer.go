@@ -15,6 +15,7 @@ type chatChunk struct {
 	ID      httpmodel.Text `json:"id"`
 	Error   jsontext.Value `json:"error"`
 	Object  string         `json:"object"`
+	Type    string         `json:"type"`
 	Choices []struct {
 		Index   int            `json:"index"`
 		Delta   chatDelta      `json:"delta"`
@@ -69,12 +70,9 @@ func (c *chatAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 	}
 	var chunk chatChunk
 	if err := json.Unmarshal(ev.Data, &chunk, httpmodel.Lenient); err != nil {
-		if ev.Name == "error" {
-			return 0, httpmodel.Refusal(ev.Data)
-		}
-		return 0, httpmodel.Broken("an event of the stream cannot be read: " + err.Error())
+		return 0, httpmodel.Unreadable(ev, err)
 	}
-	if ev.Name == "error" || chunk.Object == "error" || given(chunk.Error) {
+	if ev.Name == "error" || chunk.Object == "error" || chunk.Type == "error" || given(chunk.Error) {
 		return 0, httpmodel.Refusal(ev.Data)
 	}
 	if c.id == "" {

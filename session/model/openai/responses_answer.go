@@ -80,7 +80,7 @@ func (r *responsesAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) 
 	}
 	var e responsesEvent
 	if err := json.Unmarshal(ev.Data, &e, httpmodel.Lenient); err != nil {
-		return 0, httpmodel.Broken("an event of the stream cannot be read: " + err.Error())
+		return 0, httpmodel.Unreadable(ev, err)
 	}
 	if ev.Name == httpmodel.WholeBody {
 		return r.whole(ev.Data)
@@ -140,7 +140,21 @@ func (r *responsesAnswer) whole(data []byte) (httpmodel.Progress, error) {
 	if r.final.Status == "" {
 		return httpmodel.Nothing, nil
 	}
+	out, _, err := r.response()
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range []model.Delta{{Reasoning: said(out.Reasoning)}, {Text: said(out.Text)}} {
+		r.show(d)
+	}
 	return httpmodel.End, nil
+}
+
+func said(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 func (r *responsesAnswer) begin(e responsesEvent) {
@@ -205,7 +219,7 @@ func (r *responsesAnswer) response() (model.Response, []jsontext.Value, error) {
 	resp := model.Response{ProviderID: r.final.ID, Finish: "stop", Usage: model.Usage{
 		Input: u.Input, CachedInput: u.InputDetails.Cached, Output: u.Output, Reasoning: u.OutputDetails.Reasoning,
 	}}
-	var said, thought, refused strings.Builder
+	var words, thought, refused strings.Builder
 	var sealed []jsontext.Value
 	for _, raw := range r.output() {
 		var it outputItem
@@ -215,7 +229,7 @@ func (r *responsesAnswer) response() (model.Response, []jsontext.Value, error) {
 		switch it.Type {
 		case "message":
 			for _, p := range it.Content {
-				said.WriteString(string(p.Text + p.Refusal))
+				words.WriteString(string(p.Text + p.Refusal))
 				refused.WriteString(string(p.Refusal))
 			}
 		case "reasoning":
@@ -235,7 +249,7 @@ func (r *responsesAnswer) response() (model.Response, []jsontext.Value, error) {
 			resp.Calls = append(resp.Calls, model.FunctionCall{ID: it.CallID, Name: it.Name, Arguments: string(it.Arguments)})
 		}
 	}
-	resp.Text = either(said.String(), r.text.String())
+	resp.Text = either(words.String(), r.text.String())
 	resp.Reasoning = either(r.reasoning.String(), thought.String())
 	switch {
 	case r.final.Incomplete.Reason != "":

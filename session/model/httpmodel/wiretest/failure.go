@@ -1,0 +1,220 @@
+package wiretest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
+)
+
+func wholes(t *testing.T, api API) {
+	said := Sample()
+	json := map[string]string{"Content-Type": "application/json"}
+	srv := Serve(t, Reply{Header: json, Body: api.Whole(said)})
+	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Want(t, said.Response())
+	srv = Serve(t, Reply{Header: json, Body: `{"error":{"type":"overloaded_error","message":"busy"}}`})
+	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Fails(t, model.Overloaded, "busy")
+	srv = Serve(t, Reply{Header: json, Body: `{}`})
+	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Fails(t, model.Network, "no answer of a model")
+	srv = Serve(t, Reply{Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>welcome</html>"})
+	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Fails(t, model.BadRequest, "base_url")
+}
+
+// again are the classes that are tried again.
+func again(k model.ErrorKind) bool {
+	return k == model.Rate || k == model.Overloaded || k == model.Timeout || k == model.Network
+}
+
+// repeats asks a server that always answers alike, and checks class and count.
+func repeats(t *testing.T, api API, reply Reply, kind model.ErrorKind, words ...string) {
+	t.Helper()
+	srv := Serve(t, reply)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // for a provider that waits for the end of an open stream
+	defer cancel()
+	h := Ask{API: api, Base: srv.URL, Config: httpmodel.Config{Clock: NoWait{}, Retries: 2}}.Do(ctx, t)
+	h.Fails(t, kind, words...)
+	want := 1
+	if again(kind) {
+		want = 3
+	}
+	if n := len(srv.Seen()); n != want {
+		t.Errorf("asked %d times, want %d", n, want)
+	}
+}
+
+func refusals(t *testing.T, api API) {
+	events := api.Encode(Sample())
+	for _, c := range []struct {
+		name, data string
+		kind       model.ErrorKind
+		words      string
+	}{
+		{"anthropic, overloaded", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, model.Overloaded, "Overloaded"},
+		{"anthropic, rate", `{"type":"error","error":{"type":"rate_limit_error","message":"wait"}}`, model.Rate, "wait"},
+		{"anthropic, request", `{"type":"error","error":{"type":"invalid_request_error","message":"bad tool"}}`, model.BadRequest, "bad tool"},
+		{"anthropic, overflow", `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, model.ContextOverflow, "210000"},
+		{"openai", `{"error":{"message":"The server had an error","type":"server_error","code":null}}`, model.Overloaded, "had an error"},
+		{"openai, overflow", `{"error":{"message":"too big","code":"context_length_exceeded"}}`, model.ContextOverflow, "too big"},
+		{"openai, key", `{"error":{"message":"Incorrect API key provided: ` + Key + `","code":"invalid_api_key"}}`, model.Auth, "Incorrect API key provided: [key]"},
+		{"openrouter", `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"slow"}}}`, model.Rate, "slow"},
+		{"a text", `{"error":"slot unavailable"}`, model.Overloaded, "slot unavailable"},
+		{"responses", `{"type":"error","code":"rate_limit_exceeded","message":"tokens"}`, model.Rate, "tokens"},
+		{"no words", `{"error":{}}`, model.Overloaded, "{}"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, before := range []int{0, 1, len(events) / 2} {
+				for _, name := range []string{"", "error"} {
+					body := Frame("\n", events[:before]...) + Frame("\n", Event{name, c.data})
+					repeats(t, api, Reply{Body: body, End: Open}, c.kind, c.words)
+				}
+			}
+		})
+	}
+	t.Run("its own", func(t *testing.T) {
+		body := Frame("\n", events[:2]...) + Frame("\n", api.Refuse("overloaded_error", "no room"))
+		repeats(t, api, Reply{Body: body}, model.Overloaded, "no room")
+	})
+}
+
+func statuses(t *testing.T, api API) {
+	for _, c := range []struct {
+		status int
+		body   string
+		kind   model.ErrorKind
+		words  string
+	}{
+		{400, `{"error":{"message":"unknown field","type":"invalid_request_error"}}`, model.BadRequest, "unknown field"},
+		{401, `{"error":{"message":"Incorrect API key provided: ` + Key + `.","code":"invalid_api_key"}}`, model.Auth, "provided: [key]."},
+		{401, `key ` + Key + ` is unknown`, model.Auth, "key [key] is unknown"},
+		{403, `Bearer abcdefghijkl refused`, model.Auth, "[key] refused"},
+		{402, `{"error":{"message":"no credits left"}}`, model.Auth, "no credits"},
+		{404, `{"error":{"message":"model 'qwen' not found"}}`, model.BadRequest, "qwen"},
+		{404, `404 page not found`, model.BadRequest, "page not found"},
+		{408, ``, model.Timeout, "request timeout"},
+		{409, ``, model.Overloaded, "conflict"},
+		{413, `{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, model.ContextOverflow, "maximum size"},
+		{422, `{"detail":[{"loc":["body"],"msg":"field required"}]}`, model.BadRequest, "field required"},
+		{429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`, model.Auth, "quota"},
+		{429, `{"error":{"message":"Request too large on tokens per min (TPM): Limit 1, reduce the length of the messages","type":"tokens","code":"rate_limit_exceeded"}}`, model.Rate, "TPM"},
+		{500, `{"error":{"message":"oops","type":"invalid_request_error"}}`, model.Overloaded, "oops"},
+		{502, "<html><head><title>502 Bad Gateway</title><style>p{}</style></head><body><h1>Bad\nGateway</h1></body></html>", model.Overloaded, "502 Bad Gateway Bad Gateway"},
+		{503, ``, model.Overloaded, "service unavailable"},
+		{529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, model.Overloaded, "Overloaded"},
+		{500, strings.Repeat("x", 1<<20), model.Overloaded, "xxx…"},
+	} {
+		t.Run(fmt.Sprint(c.status, " ", c.words), func(t *testing.T) {
+			repeats(t, api, Reply{Status: c.status, Body: c.body}, c.kind, c.words)
+			srv := Serve(t, Reply{Status: c.status, Body: c.body, End: Reset})
+			h := Ask{API: api, Base: srv.URL}.Do(t.Context(), t)
+			if h.Err == nil || h.Err.Status != c.status && c.body != "" && len(c.body) < 1<<10 {
+				t.Errorf("a connection that broke lost the status: %v", h.Err)
+			}
+		})
+	}
+}
+
+func addresses(t *testing.T, api API) {
+	said := Short()
+	srv := Serve(t, Reply{Body: Frame("\n", api.Encode(said)...)})
+	for base, want := range map[string]string{
+		"": "/v1/" + api.Path, "/": "/v1/" + api.Path, "/v1": "/v1/" + api.Path, "/v1/": "/v1/" + api.Path,
+		"/v1/" + api.Path: "/v1/" + api.Path, "/v1/" + api.Path + "/": "/v1/" + api.Path,
+		"/openai/v1?x=1": "/openai/v1/" + api.Path + "?x=1", "/v1beta": "/v1beta/" + api.Path,
+		"/v1beta/openai/v1/#top": "/v1beta/openai/v1/" + api.Path, "/v1?api-version=2": "/v1/" + api.Path + "?api-version=2",
+	} {
+		Ask{API: api, Base: " " + srv.URL + base + " "}.Do(t.Context(), t).Want(t, said.Response())
+		seen := srv.Seen()
+		last := seen[len(seen)-1]
+		got := last.Path
+		if last.Query != "" {
+			got += "?" + last.Query
+		}
+		if got != want || last.Method != http.MethodPost {
+			t.Errorf("base %q: %s %s, want %s", base, last.Method, got, want)
+		}
+	}
+	want := "/compatible/" + api.Path
+	if api.Versioned {
+		want = "/compatible/v1/" + api.Path
+	}
+	Ask{API: api, Base: srv.URL + "/compatible"}.Do(t.Context(), t).Want(t, said.Response())
+	if seen := srv.Seen(); seen[len(seen)-1].Path != want {
+		t.Errorf("asked %s, want %s", seen[len(seen)-1].Path, want)
+	}
+	for _, bad := range []string{"h", "localhost:8080/v1", "ftp://h/v1", "http://", "http://h:x/", "/v1", "unix:///x"} {
+		Ask{API: api, Base: bad}.Do(t.Context(), t).Fails(t, model.BadRequest, "base_url")
+	}
+	srv.Close()
+	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Fails(t, model.Network, srv.URL, "refused")
+}
+
+func redirects(t *testing.T, api API) {
+	said := Short()
+	ok := Reply{Body: Frame("\n", api.Encode(said)...)}
+	for _, status := range []int{301, 302, 307, 308} {
+		srv := Serve(t, Reply{Status: status, Header: map[string]string{"Location": "$SELF/moved/here"}}, ok)
+		Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Want(t, said.Response())
+		seen := srv.Seen()
+		if len(seen) != 2 || seen[1].Method != http.MethodPost || seen[1].Path != "/moved/here" || seen[1].Body != seen[0].Body || seen[1].Header.Get(api.Header) == "" {
+			t.Errorf("%d: %+v", status, seen)
+		}
+		other := Serve(t, ok)
+		srv = Serve(t, Reply{Status: status, Header: map[string]string{"Location": other.URL + "/v1"}})
+		Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Fails(t, model.BadRequest, "another server, "+other.URL)
+		if len(other.Seen()) != 0 {
+			t.Errorf("%d: another server was given the request", status)
+		}
+	}
+	srv := Serve(t, Reply{Status: 303, Header: map[string]string{"Location": "$SELF/x"}})
+	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Fails(t, model.BadRequest, "base_url")
+	srv = Serve(t, Reply{Status: 308, Header: map[string]string{"Location": "$SELF/x"}})
+	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Fails(t, model.BadRequest, "more than 5 redirects")
+	srv = Serve(t, Reply{Status: 307})
+	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Fails(t, model.BadRequest, "without an address")
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	srv = Serve(t, Reply{Status: 307, Header: map[string]string{"Location": strings.Replace(secure.URL, "127.0.0.1", "localhost", 1)}})
+	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Fails(t, model.BadRequest, "another server")
+}
+
+func keys(t *testing.T, api API) {
+	said := Short()
+	srv := Serve(t, Reply{Body: Frame("\n", api.Encode(said)...)})
+	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Want(t, said.Response())
+	got := srv.Seen()[0].Header.Get(api.Header)
+	if got != Key && got != "Bearer "+Key {
+		t.Errorf("%s: %q", api.Header, got)
+	}
+	// A key of the environment that no profile names is not used.
+	t.Setenv("OPENAI_API_KEY", "sk-ambient-openai-key")
+	t.Setenv("ANTHROPIC_API_KEY", "sk-ambient-anthropic-key")
+	t.Setenv("ANTHROPIC_AUTH_TOKEN", "ambient-token")
+	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Ambient: sk-ambient")
+	Ask{API: api, Base: srv.URL, Keyless: true}.Do(t.Context(), t).Want(t, said.Response())
+	for name, values := range srv.Seen()[1].Header {
+		if name == "Authorization" || name == "X-Api-Key" || strings.Contains(strings.Join(values, " "), "ambient") {
+			t.Errorf("a keyless request has %s: %v", name, values)
+		}
+	}
+	unset := httpmodel.Config{Getenv: func(string) string { return " " }}
+	Ask{API: api, Base: srv.URL, Config: unset}.Do(t.Context(), t).Fails(t, model.Auth, "WIRETEST_KEY is not set")
+	broken := httpmodel.Config{Getenv: func(string) string { return Key + "\nX: y" }}
+	Ask{API: api, Base: srv.URL, Config: broken}.Do(t.Context(), t).Fails(t, model.Auth, "characters that no API key has")
+	Ask{API: api, Keyless: true}.Do(t.Context(), t).Fails(t, model.Auth, "api_key_env")
+	if n := len(srv.Seen()); n != 2 {
+		t.Errorf("%d requests, want 2", n)
+	}
+	// An address may hold a secret, too.
+	secret := "http://user:hunter2hunter2@" + strings.TrimPrefix(srv.URL, "http://") + "/v1?key=q-secret-0123456789"
+	srv.Close()
+	h := Ask{API: api, Base: secret, Keyless: true}.Do(t.Context(), t)
+	if h.Fails(t, model.Network); strings.Contains(h.Err.Error()+h.Log, "hunter2") || strings.Contains(h.Err.Error()+h.Log, "q-secret") {
+		t.Errorf("a secret of the address is in %v, %s", h.Err, h.Log)
+	}
+}
