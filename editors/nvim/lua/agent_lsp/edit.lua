@@ -106,15 +106,21 @@ local function plan(edit)
   return steps
 end
 
+-- Ends the undo block of a buffer, so that what follows is undone by itself.
+local function break_undo(buf)
+  api.nvim_buf_call(buf, function()
+    vim.cmd('let &g:undolevels = &g:undolevels')
+  end)
+end
+
 -- Edits of one turn are one undo block for as long as nothing comes between them.
 local function undo_block(buf, label)
   local last = blocks[buf]
+  if not (last and label and last.label == label and last.tick == api.nvim_buf_get_changedtick(buf)) then
+    return break_undo(buf)
+  end
   api.nvim_buf_call(buf, function()
-    if last and label and last.label == label and last.tick == api.nvim_buf_get_changedtick(buf) then
-      pcall(vim.cmd, 'undojoin')
-    else
-      vim.cmd('let &g:undolevels = &g:undolevels') -- begins a new block
-    end
+    pcall(vim.cmd, 'undojoin') -- refused after an undo
   end)
 end
 
@@ -131,6 +137,7 @@ function run.text(step, label, encoding)
     return refusal(step.uri, 'could not be edited: ' .. tostring(err))
   end
   local saved, why = disk.save(buf, step.touched or false)
+  break_undo(buf)
   blocks[buf] = { label = label, tick = api.nvim_buf_get_changedtick(buf) }
   if not saved then
     require('agent_lsp.ui').warn(refusal(step.uri, 'was edited but not saved: ' .. tostring(why)))
