@@ -43,6 +43,11 @@ func (s *Session) performExcept(t *turn, calls []*call, settled map[uint64]tools
 				n++
 			}
 		}
+		if i > 0 && ops[i].alone() && !ops[i].settled {
+			// What the calls before it changed, or a person allowed for the session,
+			// counts: a question shows the change as it will be made.
+			ops[i].decision = s.tools.Decide(t.ctx, ops[i].call.op)
+		}
 		group := ops[i : i+n]
 		var wg sync.WaitGroup
 		for j := range group {
