@@ -1,0 +1,19 @@
+// Bundles the extension: extension.js is what VS Code loads, small enough to cost
+// nothing at its start; agent.js is loaded at the first use; webview.js runs in the
+// transcript panel.
+import * as esbuild from 'esbuild';
+
+const watch = process.argv.includes('--watch');
+const common = { bundle: true, minify: !watch, sourcemap: watch ? 'inline' : false, logLevel: 'warning', legalComments: 'none' };
+const node = { ...common, platform: 'node', format: 'cjs', target: 'node20', external: ['vscode', './agent.js'] };
+const builds = [
+  { ...node, entryPoints: ['src/extension.ts'], outfile: 'dist/extension.js' },
+  { ...node, entryPoints: ['src/agent.ts'], outfile: 'dist/agent.js' },
+  { ...common, platform: 'browser', format: 'iife', target: 'chrome120', entryPoints: ['src/webview/main.ts'], outfile: 'dist/webview.js' },
+  { ...common, entryPoints: ['src/webview/style.css'], outfile: 'dist/webview.css' },
+];
+if (watch) {
+  await Promise.all(builds.map(async (b) => (await esbuild.context(b)).watch()));
+} else {
+  await Promise.all(builds.map((b) => esbuild.build(b)));
+}

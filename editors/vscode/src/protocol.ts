@@ -1,0 +1,105 @@
+// The shapes of what the server says beyond LSP: docs/commands.md describes them.
+
+export interface FunctionCall {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+export interface Finding {
+  path: string;
+  line: number;
+  column: number;
+  severity: string;
+  code?: string;
+  message: string;
+}
+
+export interface Edit {
+  path: string;
+  before: string;
+  after: string;
+  diff?: string;
+  base?: string;
+}
+
+export interface Place {
+  path: string;
+  first?: number;
+  last?: number;
+  text?: string;
+}
+
+export interface TypedCall {
+  Read?: { path: string };
+  Write?: { path: string; text: string };
+  Patch?: { path: string; diff: string };
+  Exec?: { argv: string[]; cwd: string | null };
+  Git?: { argv: string[] };
+  Browse?: { url: string; body?: string | null };
+}
+
+export type CheckOutcome = 'found' | 'clean' | 'skipped' | 'failed';
+
+/** What a transcript's event holds. Kinds that are not listed are kept and skipped. */
+export type AgentEvent =
+  | { kind: 'user'; turn: number; text: string; context?: Place[] }
+  | { kind: 'ask'; turn: number; id: number; round: number; attempt: number; profile: string }
+  | { kind: 'message'; turn: number; ask: number; text: string | null; calls: FunctionCall[]; refused?: boolean; profile?: string }
+  | { kind: 'call'; turn: number; id: number; name: string; arguments: string; call: TypedCall | null; dispatched: boolean }
+  | { kind: 'approval'; turn: number; id: number; state: string; title?: string; detail?: string; decision?: string; reason?: string; edit?: Edit }
+  | { kind: 'result'; turn: number; id: number; call: number; state: string; text: string; edit?: Edit }
+  | { kind: 'check'; turn: number; root: string; outcome: CheckOutcome; text: string; command: string[]; findings: Finding[] }
+  | { kind: 'summary'; text: string }
+  | { kind: 'emit'; turn: number; id: number; text: string }
+  | { kind: 'done'; turn: number; outcome: string }
+  | { kind: 'error'; turn?: number; error: string; message: string }
+  | { kind: 'note'; turn?: number; text: string; undid?: number[] };
+
+export interface Entry {
+  index: number;
+  at: string;
+  event: AgentEvent;
+}
+
+export interface SessionInfo {
+  session: string;
+  root: string;
+  title: string;
+  profile: string;
+  createdAt: string;
+  updatedAt: string;
+  turns: number;
+  state: 'running' | 'waiting' | 'idle' | 'stored';
+}
+
+export interface SessionList {
+  sessions: SessionInfo[];
+  undecodable: { id: string; error: string }[];
+}
+
+export interface Question {
+  session: string;
+  turn: number;
+  id: number;
+  title: string;
+  detail: string;
+}
+
+export type Decision = 'allow_once' | 'allow_session' | 'deny';
+
+export interface ProfileInfo {
+  name: string;
+  provider: string;
+  model: string;
+  selected: boolean;
+}
+
+export interface CheckResult {
+  root: string;
+  outcome: CheckOutcome;
+  text: string;
+  findings: unknown[];
+  command: string[];
+  tookMs: number;
+}
