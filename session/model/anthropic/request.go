@@ -2,6 +2,8 @@ package anthropic
 
 import (
 	"bytes"
+	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -110,7 +112,7 @@ func (p *Provider) talk(r *request, messages []httpmodel.Message, tools *[]httpm
 			if err != nil {
 				return err
 			}
-			*tools = append(*tools, more...)
+			*tools = httpmodel.AddTools(*tools, more)
 			continue
 		}
 		switch m.Role {
@@ -252,7 +254,7 @@ func object(arguments string) jsontext.Value {
 }
 
 // safeID is an id in the characters that the API takes; calls of another provider
-// may have others. Different ids stay different as far as that shows.
+// may have others. Different ids stay different.
 func safeID(id string) string {
 	b := []byte(id)
 	for i, c := range b {
@@ -260,5 +262,10 @@ func safeID(id string) string {
 			b[i] = '_'
 		}
 	}
-	return string(b)
+	if string(b) == id {
+		return id
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id)) // a hash never fails
+	return fmt.Sprintf("%s_%08x", b, h.Sum32())
 }

@@ -3,6 +3,7 @@ package httpmodel
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
@@ -155,6 +156,17 @@ func ReadTools(defs []jsontext.Value) ([]Tool, error) {
 		out[i] = def.Function
 	}
 	return out, nil
+}
+
+// AddTools appends the tools that are not there yet: providers refuse two of one
+// name.
+func AddTools(tools, more []Tool) []Tool {
+	for _, t := range more {
+		if !slices.ContainsFunc(tools, func(o Tool) bool { return o.Name == t.Name }) {
+			tools = append(tools, t)
+		}
+	}
+	return tools
 }
 
 // Marshal writes a request's body. Equal values give equal bytes.

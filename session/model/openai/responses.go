@@ -85,7 +85,7 @@ func (p *Provider) responsesBody(req model.Request) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		tools = append(tools, more...)
+		tools = httpmodel.AddTools(tools, more)
 		if err := p.items(&r, &m); err != nil {
 			return nil, err
 		}

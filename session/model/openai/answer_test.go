@@ -1,0 +1,148 @@
+package openai
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
+	"github.com/agent-lsp/agent-lsp/session/model/httpmodel/wiretest"
+	"github.com/google/go-cmp/cmp"
+)
+
+// heard is what a chat server's stream of these chunks, one a line, came to.
+func heard(t *testing.T, api wiretest.API, chunks string) wiretest.Heard {
+	t.Helper()
+	var events []wiretest.Event
+	for line := range strings.Lines(strings.TrimSpace(chunks)) {
+		events = append(events, wiretest.Event{Data: strings.TrimSpace(line)})
+	}
+	wire := &wiretest.Wire{Replies: []wiretest.Play{{Pieces: []string{wiretest.Frame("\n", events...)}}}}
+	return wiretest.Ask{API: api, Base: "http://h", Config: httpmodel.Config{Transport: wire}}.Do(t.Context(), t)
+}
+
+// deltas is a chat stream whose deltas are the lines.
+func deltas(lines, finish string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimSpace(lines)) {
+		b.WriteString(`{"choices":[{"index":0,"delta":` + strings.TrimSpace(line) + `}]}` + "\n")
+	}
+	return b.String() + `{"choices":[{"index":0,"delta":{},"finish_reason":"` + finish + `"}]}` + "\n[DONE]"
+}
+
+func TestCallsAreAssembledFromWhateverFragments(t *testing.T) {
+	a, b := `{"path":"a"}`, `{"path":"b"}`
+	two := []model.FunctionCall{{ID: "1", Name: "read", Arguments: a}, {ID: "2", Name: "read", Arguments: b}}
+	nameless := []model.FunctionCall{{Name: "read", Arguments: a}, {Name: "read", Arguments: b}}
+	for name, c := range map[string]struct {
+		lines string
+		want  []model.FunctionCall
+	}{
+		"by index, interleaved": {`{"tool_calls":[{"index":0,"id":"1","function":{"name":"read","arguments":""}},{"index":1,"id":"2","function":{"name":"read","arguments":""}}]}
+			{"tool_calls":[{"index":1,"function":{"arguments":"{\"path\":"}},{"index":0,"function":{"arguments":"{\"pa"}}]}
+			{"tool_calls":[{"index":0,"function":{"arguments":"th\":\"a\"}"}}]}
+			{"tool_calls":[{"index":1,"function":{"arguments":"\"b\"}"}}]}`, two},
+		"two in one delta without index":        {`{"tool_calls":[{"id":"1","function":{"name":"read","arguments":"{\"path\":\"a\"}"}},{"id":"2","function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]}`, two},
+		"two in one delta without index and id": {`{"tool_calls":[{"function":{"name":"read","arguments":"{\"path\":\"a\"}"}},{"function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]}`, nameless},
+		"one after the other without index and id": {`{"tool_calls":[{"function":{"name":"read","arguments":"{\"path\":"}}]}
+			{"tool_calls":[{"function":{"arguments":"\"a\"}"}}]}
+			{"tool_calls":[{"function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]}`, nameless},
+		"the name again in each fragment": {`{"tool_calls":[{"function":{"name":"read","arguments":"{\"path\":"}}]}
+			{"tool_calls":[{"function":{"name":"read","arguments":"\"a\"}"}}]}
+			{"tool_calls":[{"function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]}`, nameless},
+		"id in the first fragment only": {`{"tool_calls":[{"id":"1","function":{"name":"read","arguments":"{\"path\":"}}]}
+			{"tool_calls":[{"function":{"arguments":"\"a\"}"}}]}
+			{"tool_calls":[{"id":"2","function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]}`, two},
+		"id in every fragment, no index": {`{"tool_calls":[{"id":"1","function":{"name":"read","arguments":""}}]}
+			{"tool_calls":[{"id":"2","function":{"name":"read","arguments":"{\"path\":"}}]}
+			{"tool_calls":[{"id":"1","function":{"arguments":"{\"path\":\"a\"}"}}]}
+			{"tool_calls":[{"id":"2","function":{"arguments":"\"b\"}"}}]}`, two},
+		"name in a later fragment": {`{"tool_calls":[{"index":0,"id":"1","function":{}}]}
+			{"tool_calls":[{"index":0,"function":{"name":"read"}}]}
+			{"tool_calls":[{"index":0,"function":{"arguments":"{\"path\":\"a\"}"}}]}`, two[:1]},
+		"name in a later fragment, no index": {`{"tool_calls":[{"id":"1"}]}
+			{"tool_calls":[{"function":{"name":"read"}}]}
+			{"tool_calls":[{"function":{"arguments":"{\"path\":\"a\"}"}}]}`, two[:1]},
+		"fragments of a group without anything": {`{"tool_calls":[{"id":"1","function":{"name":"read","arguments":"{\"path\":"}},{"id":"2","function":{"name":"read","arguments":"{\"path\":"}}]}
+			{"tool_calls":[{"function":{"arguments":"\"a\"}"}},{"function":{"arguments":"\"b\"}"}}]}`, two},
+		"every call has index 0": {`{"tool_calls":[{"index":0,"id":"1","function":{"name":"read","arguments":"{\"path\":\"a\"}"}}]}
+			{"tool_calls":[{"index":0,"id":"2","function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]}`, two},
+		"indices that begin elsewhere": {`{"tool_calls":[{"index":4,"id":"1","function":{"name":"read","arguments":"{\"path\":\"a\"}"}}]}
+			{"tool_calls":[{"index":9,"id":"2","function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]}`, two},
+		"arguments as an object": {`{"tool_calls":[{"index":0,"id":"1","function":{"name":"read","arguments":{"path":"a"}}}]}`, two[:1]},
+		"of old servers": {`{"function_call":{"name":"read","arguments":"{\"path\":"}}
+			{"function_call":{"arguments":"\"a\"}"}}`, nameless[:1]},
+		"empty arguments": {`{"tool_calls":[{"index":0,"id":"1","function":{"name":"x","arguments":""}},{"index":1,"id":"2","function":{"name":"x"}},{"index":2,"id":"3","function":{"name":"x","arguments":" "}},{"index":3,"id":"4","function":{"name":"x","arguments":"null"}},{"index":4,"id":"5","function":{"name":"x","arguments":null}}]}`,
+			[]model.FunctionCall{{ID: "1", Name: "x", Arguments: "{}"}, {ID: "2", Name: "x", Arguments: "{}"}, {ID: "3", Name: "x", Arguments: "{}"}, {ID: "4", Name: "x", Arguments: "{}"}, {ID: "5", Name: "x", Arguments: "{}"}}},
+		"broken arguments stay as they are": {`{"tool_calls":[{"index":0,"id":"1","function":{"name":"x","arguments":"{\"p\": \"a"}}]}`, []model.FunctionCall{{ID: "1", Name: "x", Arguments: `{"p": "a`}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := heard(t, chatAPI, deltas(c.lines, "stop"))
+			h.Want(t, model.Response{Calls: c.want, Finish: "tool_calls"})
+		})
+	}
+}
+
+func TestWhyAnAnswerEnded(t *testing.T) {
+	const said, call = `{"content":"x"}`, `{"tool_calls":[{"index":0,"id":"1","function":{"name":"write","arguments":"{\"path\":\"a\",\"text\":\"half"}}]}`
+	for _, c := range []struct{ line, finish, want string }{
+		{said, "stop", "stop"}, {said, "length", "length"}, {call, "length", "length"}, {call, "stop", "tool_calls"},
+		{call, "tool_calls", "tool_calls"}, {call, "function_call", "tool_calls"}, {call, "MAX_TOKENS", "max_tokens"},
+		{said, "content_filter", "content_filter"}, {`{"refusal":"I cannot"}`, "stop", "refusal"}, {said, "eos", "eos"},
+	} {
+		if got := heard(t, chatAPI, deltas(c.line, c.finish)).Response.Finish; got != c.want {
+			t.Errorf("%s with %s: %s, want %s", c.finish, c.line, got, c.want)
+		}
+	}
+	heard(t, chatAPI, deltas(`{"content":""}`, "content_filter")).Fails(t, model.BadRequest, "content_filter")
+	heard(t, chatAPI, deltas(said, "error")).Fails(t, model.Overloaded, "broke off")
+	heard(t, chatAPI, `[DONE]`).Fails(t, model.Network, "without an answer")
+	heard(t, chatAPI, `{"choices":[{"delta":{"content":"x"}}]}`+"\n[DONE]").Want(t, model.Response{Text: new("x"), Finish: "stop"})
+	if h := heard(t, chatAPI, deltas(`{"refusal":"I cannot"}`, "stop")); *h.Response.Text != "I cannot" || h.Text != "I cannot" {
+		t.Errorf("a refusal is %v, shown %q", h.Response, h.Text)
+	}
+	for reason, want := range map[string]string{"max_output_tokens": "max_output_tokens", "content_filter": "content_filter"} {
+		h := heard(t, responsesAPI, `{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"1","name":"write","arguments":"{\"path"}}
+			{"type":"response.incomplete","response":{"id":"r","status":"incomplete","incomplete_details":{"reason":"`+reason+`"}}}`)
+		h.Want(t, model.Response{Calls: []model.FunctionCall{{ID: "1", Name: "write", Arguments: `{"path`}}, Finish: want, ProviderID: "r"})
+	}
+	heard(t, responsesAPI, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`).Fails(t, model.BadRequest, "content_filter")
+	heard(t, responsesAPI, `{"type":"response.output_text.delta","delta":"x"}
+		{"type":"response.failed","response":{"error":null}}`).Fails(t, model.Overloaded, "the model failed")
+	h := heard(t, responsesAPI, `{"type":"response.refusal.delta","delta":"I cannot"}
+		{"type":"response.completed","response":{"output":[{"type":"message","content":[{"type":"refusal","refusal":"I cannot"}]}]}}`)
+	h.Want(t, model.Response{Text: new("I cannot"), Finish: "refusal"})
+}
+
+func TestReasoningIsReadUnderEveryName(t *testing.T) {
+	for _, line := range []string{
+		`{"reasoning_content":"hm"}`, `{"reasoning":"hm"}`, `{"reasoning_content":"hm","reasoning":"hm"}`,
+		`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}`,
+	} {
+		h := heard(t, chatAPI, deltas(line+"\n{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}", "stop"))
+		h.Want(t, model.Response{Text: new("x"), Reasoning: new("hm"), Finish: "stop"})
+	}
+}
+
+func TestUsageIsTakenFromWhereverItStands(t *testing.T) {
+	for name, chunks := range map[string]string{
+		"last":            deltas(`{"content":"x"}`, "stop"),
+		"with the finish": `{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_tokens_details":null,"completion_tokens_details":{"reasoning_tokens":1}}}`,
+		"under another name": `{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}
+			{"choices":[],"usage":{"prompt_tokens":9,"prompt_cache_hit_tokens":4,"completion_tokens":2}}`,
+	} {
+		want := map[string]model.Usage{"with the finish": {Input: 9, Output: 2, Reasoning: 1}, "under another name": {Input: 9, CachedInput: 4, Output: 2}}[name]
+		if diff := cmp.Diff(want, heard(t, chatAPI, chunks).Response.Usage); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestCallsOfAResponseWithoutItsDoneEvents(t *testing.T) {
+	h := heard(t, responsesAPI, `{"type":"response.output_item.added","output_index":3,"item":{"type":"function_call","call_id":"2","name":"b","arguments":""}}
+		{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","call_id":"1","name":"a","arguments":""}}
+		{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"x\""}
+		{"type":"response.function_call_arguments.delta","output_index":1,"delta":":1}"}
+		{"type":"response.completed","response":{"id":"r"}}`)
+	h.Want(t, model.Response{ProviderID: "r", Finish: "tool_calls", Calls: []model.FunctionCall{{ID: "1", Name: "a", Arguments: `{"x":1}`}, {ID: "2", Name: "b", Arguments: "{}"}}})
+}
