@@ -79,9 +79,6 @@ func (s *Server) tell(p event.Payload) {
 	switch p := p.(type) {
 	case *event.User:
 		line = "you: " + p.Text
-		if p.Cancel {
-			line = "you cancelled the turn"
-		}
 	case *event.Message:
 		if p.Text != nil {
 			line = strings.TrimSpace(*p.Text)

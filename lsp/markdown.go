@@ -88,10 +88,6 @@ func (m *markdown) event(e session.Entry, p event.Payload) {
 }
 
 func (m *markdown) user(e session.Entry, p *event.User) {
-	if p.Cancel {
-		m.para("*You cancelled the turn.*")
-		return
-	}
 	m.para(fmt.Sprintf("## Turn %d", p.Turn))
 	m.para("*" + e.At.UTC().Format("2006-01-02 15:04:05 UTC") + "*")
 	m.quote(p.Text)

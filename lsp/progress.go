@@ -52,9 +52,7 @@ func (s *Server) follow(session uuid.UUID, p event.Payload) {
 	}
 	switch p := p.(type) {
 	case *event.User:
-		if !p.Cancel {
-			s.turn(session, p.Turn, p.Text)
-		}
+		s.turn(session, p.Turn, p.Text)
 	case *event.Done:
 		s.turns.mu.Lock()
 		t := s.turns.running[token(session, p.Turn)]

@@ -40,8 +40,6 @@ type User struct {
 	Turn    uint64    `json:"turn"`
 	Text    string    `json:"text"`
 	Context []Context `json:"context,omitempty"`
-	// Cancel is never set; kept until its readers are gone.
-	Cancel bool `json:"cancel,omitzero"`
 }
 
 // Context is a place that the person pointed at. Lines are 1-based, both

@@ -154,7 +154,7 @@ func TestAQueuedTurnIsSeenWhenTheRunningOneEnds(t *testing.T) {
 	running := []event.Payload{
 		user(1, "one"), ask(1, 1), user(2, "two"), user(3, "three"), user(4, "four"),
 		answer(1, 1, "", "a exec {}"), called(1, 2, "a"),
-		&event.User{Turn: 3, Cancel: true}, done(3),
+		&event.Note{Turn: 3, Cancels: true}, done(3),
 		result(2, 6, event.Completed, "ok"),
 		answer(1, 3, "done"),
 	}
@@ -226,7 +226,7 @@ func TestCallsLeftOpenByAnEndedTurnAreSettledByTheNextAsk(t *testing.T) {
 8 t2 user "two"
 `,
 		user(1, "one"), answer(1, 1, "", "a exec {}", "b exec {}"), called(1, 2, "a"), called(1, 3, "b"),
-		ask(1, 1), &event.User{Turn: 1, Cancel: true}, done(1), result(2, 2, event.Cancelled, "stopped"),
+		ask(1, 1), &event.Note{Turn: 1, Cancels: true}, done(1), result(2, 2, event.Cancelled, "stopped"),
 		user(2, "two"), ask(2, 4), result(3, 3, event.Completed, "too late"))
 }
 

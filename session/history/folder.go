@@ -83,7 +83,7 @@ func (f *Folder) History() History {
 
 // user takes a prompt. The core ignores a turn that it has seen, so does this.
 func (f *Folder) user(index uint64, u *event.User) error {
-	if u.Cancel || (u.Turn != 0 && u.Turn <= f.highest) {
+	if u.Turn != 0 && u.Turn <= f.highest {
 		return nil
 	}
 	meta, err := metadata(u.Context)

@@ -62,7 +62,7 @@ func TestEveryPrefixOfATranscriptIsWellFormed(t *testing.T) {
 func TestAnInterruptedCallIsAnsweredBeforeTheNextPrompt(t *testing.T) {
 	check(t, given{history: folded(t,
 		prompt(1, "run it"), answers(1, 1, "", "t1"), &event.Call{Turn: 1, ID: 2, ProviderID: "t1"},
-		&event.User{Turn: 1, Cancel: true}, done(1), prompt(2, "go on"), &event.Ask{Turn: 2, ID: 5})}, `
+		&event.Note{Turn: 1, Cancels: true}, done(1), prompt(2, "go on"), &event.Ask{Turn: 2, ID: 5})}, `
 {"role":"user","content":"run it"}
 {"role":"assistant","content":"","tool_calls":[{"id":"t1","type":"function","function":{"name":"exec","arguments":"{}"}}]}
 {"role":"tool","tool_call_id":"t1","content":"cancelled"}

@@ -160,7 +160,7 @@ func (m *maker) round(turn uint64) bool {
 	switch n := m.IntN(100); {
 	case n < 6: // the model failed for good
 		m.record(&event.Error{Turn: turn, Source: "network", Message: "cut"})
-		m.record(&event.User{Turn: turn, Cancel: true})
+		m.record(&event.Note{Turn: turn, Cancels: true})
 		m.step(abi.Event{Cancel: &abi.Cancel{Turn: turn}})
 		m.finish(turn, "cancelled")
 		return false
@@ -270,7 +270,7 @@ func (m *maker) answer(turn uint64, w open) {
 // cancel ends a turn whose calls run. Some calls stop before the turn is done,
 // some after, and some never say so.
 func (m *maker) cancel(turn uint64, waits []open) {
-	m.record(&event.User{Turn: turn, Cancel: true})
+	m.record(&event.Note{Turn: turn, Cancels: true})
 	m.step(abi.Event{Cancel: &abi.Cancel{Turn: turn}})
 	slices.SortFunc(waits, func(a, b open) int { return cmp.Compare(a.id, b.id) }) // as the core answers them
 	after := m.IntN(len(waits) + 1)
@@ -305,7 +305,7 @@ func (m *maker) aside(turn uint64) {
 		m.prompt()
 	case n < 9 && len(m.queue) > 0:
 		last := len(m.queue) - 1
-		m.record(&event.User{Turn: m.queue[last].turn, Cancel: true})
+		m.record(&event.Note{Turn: m.queue[last].turn, Cancels: true})
 		m.step(abi.Event{Cancel: &abi.Cancel{Turn: m.queue[last].turn}})
 		m.id() // the core saves before it says that the turn is done
 		m.record(&event.Done{Turn: m.queue[last].turn, ID: m.id(), Outcome: "cancelled"})
