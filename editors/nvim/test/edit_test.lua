@@ -29,6 +29,9 @@ end
 for _, x in ipairs({
   { 'plain', 'a\nb\n', { 1, 0, 1, 1, 'c' }, 'a\nc\n' },
   { 'at the end', 'a\nb\n', { 2, 0, 2, 0, 'c\n' }, 'a\nb\nc\n' },
+  { 'at the end, with an empty line', 'a\né😀\n', { 2, 0, 2, 0, 'c\n\n' }, 'a\né😀\nc\n\n' },
+  { 'at the end in UTF-8', 'a\né😀\n', { 2, 0, 2, 0, 'c\n' }, 'a\né😀\nc\n', 'utf-8' },
+  { 'an empty line at the end', 'a\n', { 1, 0, 1, 0, '\n' }, 'a\n\n' },
   { 'the last line away', 'a\nb\n', { 1, 0, 2, 0, '' }, 'a\n' },
   { 'no final newline, and none after', 'a\nb', { 0, 0, 0, 1, 'A' }, 'A\nb' },
   { 'no final newline, one after', 'a\nb', { 1, 1, 1, 1, '\nc\n' }, 'a\nb\nc\n' },

@@ -25,6 +25,7 @@ end
 local play = {
   storm = function()
     event({ kind = 'user', turn = 1, text = 'go' })
+    event({ kind = 'ask', turn = 1, id = 1, round = 1, attempt = 1 })
     for i = 1, 1000 do
       notify('$/progress', { token = 't', value = { kind = i == 1 and 'begin' or 'report', title = 'go', message = 'at ' .. i } })
       notify('agent/delta', { session = session, turn = 1, text = i .. ' ' })

@@ -50,7 +50,7 @@ local function detail(q)
   ui.scratch(buf, text:match('^%-%-%- ') and 'diff' or '')
   ui.lines(buf, 0, -1, lines)
   pcall(api.nvim_buf_set_name, buf, ('agent://approve/%s/%d'):format(q.params.session, q.params.id))
-  local ok, win = pcall(api.nvim_open_win, buf, false, { split = 'below', win = -1, height = math.min(#lines, math.floor(vim.o.lines / 3) + 1) })
+  local ok, win = pcall(api.nvim_open_win, buf, false, { split = 'above', win = -1, height = math.min(#lines, math.floor(vim.o.lines / 3) + 1) })
   if ok then
     q.win = win
     vim.wo[win][0].conceallevel, vim.wo[win][0].wrap, vim.wo[win][0].spell = 0, true, false

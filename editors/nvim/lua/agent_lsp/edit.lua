@@ -124,6 +124,32 @@ local function undo_block(buf, label)
   end)
 end
 
+local function width(line, encoding)
+  if encoding == 'utf-8' then
+    return #line
+  elseif vim.fn.has('nvim-0.11') == 1 then
+    return vim.str_utfindex(line, encoding)
+  end
+  local utf32, utf16 = vim.str_utfindex(line)
+  return encoding == 'utf-16' and utf16 or utf32
+end
+
+-- An edit behind the last line becomes one at its end, because versions of Neovim
+-- differ in how many lines they make of the former.
+local function settle(edits, buf, encoding)
+  local count = api.nvim_buf_line_count(buf)
+  local last = api.nvim_buf_get_lines(buf, count - 1, count, false)[1]
+  for _, e in ipairs(edits) do
+    if e.range.start.line >= count then
+      local at = { line = count - 1, character = width(last, encoding) }
+      e.range = { start = at, ['end'] = vim.deepcopy(at) }
+      if vim.bo[buf].endofline and vim.endswith(e.newText, '\n') then
+        e.newText = '\n' .. e.newText:sub(1, -2):gsub('\r$', '')
+      end
+    end
+  end
+end
+
 local run = {}
 
 function run.text(step, label, encoding)
@@ -131,6 +157,7 @@ function run.text(step, label, encoding)
   local eol = vim.bo[buf].fixendofline
   vim.bo[buf].fixendofline = false -- the edit says itself where the text ends
   undo_block(buf, label)
+  settle(step.edits, buf, encoding)
   local ok, err = pcall(vim.lsp.util.apply_text_edits, step.edits, buf, encoding)
   vim.bo[buf].fixendofline = eol
   if not ok then

@@ -14,11 +14,12 @@ local M = {}
 ---@field calls table<integer, agent_lsp.Block> by the index of their event
 ---@field stream? agent_lsp.Block what the model is saying
 ---@field said string the text of stream
+---@field asking boolean the model is answering
 ---@field last integer the index of the last event; -1 before the first
 
 ---@return agent_lsp.Doc
 function M.new()
-  return { blocks = {}, calls = {}, said = '', last = -1 }
+  return { blocks = {}, calls = {}, said = '', asking = false, last = -1 }
 end
 
 local function longest(s, pattern)
@@ -87,6 +88,7 @@ local function extend(b, lines)
 end
 
 local function clear_stream(doc)
+  doc.asking = false
   if doc.stream then
     doc.stream.lines = {}
     doc.stream, doc.said = nil, ''
@@ -109,6 +111,7 @@ end
 
 function on.ask(doc)
   clear_stream(doc)
+  doc.asking = true
 end
 
 function on.message(doc, e)
@@ -206,6 +209,7 @@ function on.done(doc, e)
 end
 
 function on.error(doc, e)
+  doc.asking = false
   local lines = { ('**Error** (%s)'):format(escaped(e.error)) }
   fence(lines, '', e.message)
   block(doc, lines)

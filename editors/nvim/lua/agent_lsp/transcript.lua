@@ -7,7 +7,8 @@ local api = vim.api
 ---@class agent_lsp.View
 ---@field buf integer
 ---@field doc agent_lsp.Doc
----@field shown { lines: string[], n: integer, copy: string[] }[] the blocks as they stand in the buffer
+---@field shown string[][] the lines of each block as they stand in the buffer
+---@field levels? string[] the fold level of each line
 ---@field loading boolean
 ---@field queue table[] events that came while loading
 ---@field deltas string[] what was said since the last flush
@@ -29,6 +30,22 @@ local function ends(buf)
   end):totable()
 end
 
+-- Replaces the lines of a block that differ. What foldexpr answers must fit the
+-- buffer at each change of it, so the books are kept before.
+local function put(view, i, at)
+  local b, old = view.doc.blocks[i], view.shown[i] or {}
+  local same = 0
+  while old[same + 1] and old[same + 1] == b.lines[same + 1] do
+    same = same + 1
+  end
+  if same == #b.lines and same == #old then
+    return false
+  end
+  view.shown[i], view.levels = vim.list_extend({}, b.lines), nil
+  ui.lines(view.buf, at + same, at + #old, vim.list_slice(b.lines, same + 1))
+  return true
+end
+
 -- Brings the buffer up to the document, changing only lines that differ. Windows
 -- whose cursor is at the end follow.
 local function flush(view)
@@ -36,24 +53,23 @@ local function flush(view)
     return
   end
   local follow = ends(view.buf)
-  local at, changed = head, false
+  local at, changed, folds = head, false, false
   for i, b in ipairs(view.doc.blocks) do
-    local old = view.shown[i] or { n = 0, lines = {} }
-    if old.lines ~= b.lines or old.n ~= #b.lines then
-      local same = 0
-      while same < math.min(old.n, #b.lines) and old.copy and old.copy[same + 1] == b.lines[same + 1] do
-        same = same + 1
-      end
-      ui.lines(view.buf, at + same, at + old.n, vim.list_slice(b.lines, same + 1))
-      view.shown[i] = { lines = b.lines, n = #b.lines, copy = vim.list_extend({}, b.lines) }
-      changed = true
+    if put(view, i, at) then
+      changed, folds = true, folds or b.fold
     end
     at = at + #b.lines
   end
   if not changed then
     return
   end
-  view.levels = nil
+  if folds then
+    -- A block that grew begins a fold where none was: all is evaluated again, and what
+    -- the person opened stays open.
+    for _, win in ipairs(vim.fn.win_findbuf(view.buf)) do
+      vim.wo[win][0].foldmethod = 'expr'
+    end
+  end
   local last = api.nvim_buf_line_count(view.buf)
   for _, win in ipairs(follow) do
     if api.nvim_win_is_valid(win) then
@@ -69,8 +85,8 @@ local function levels(view)
     out[#out + 1] = '0'
   end
   for number, s in ipairs(view.shown) do
-    for i = 1, s.n do
-      local folded = view.doc.blocks[number].fold and s.n > 2 and i < s.n -- the empty line stays outside
+    for i = 1, #s do
+      local folded = view.doc.blocks[number].fold and #s > 2 and i < #s -- the empty line stays outside
       out[#out + 1] = not folded and '0' or i == 1 and '>1' or '1'
     end
   end
@@ -126,6 +142,9 @@ local function load(session, view)
     view.queue = {}
     for _, p in ipairs(queue) do
       render.add(view.doc, unpack(p))
+    end
+    if not view.doc.asking then
+      view.deltas = {} -- they are in a message by now
     end
     flush(view)
   end, function(message)
@@ -216,15 +235,17 @@ function M.push(session, index, at, e)
     view.queue[#view.queue + 1] = { index, at, e }
     return load(session, view) -- some are missing
   end
-  view.deltas = {}
   render.add(view.doc, index, at, e)
+  if not view.doc.asking or e.kind == 'ask' then
+    view.deltas = {}
+  end
   flush(view)
 end
 
 --- Takes streamed text. It is shown twenty times a second at the most.
 function M.delta(session, text)
   local view = views[session]
-  if not view or type(text) ~= 'string' then
+  if not view or type(text) ~= 'string' or not (view.doc.asking or view.loading) then
     return
   end
   table.insert(view.deltas, text)
@@ -234,7 +255,7 @@ function M.delta(session, text)
   view.timer = true
   vim.defer_fn(function()
     view.timer = false
-    if #view.deltas > 0 then
+    if #view.deltas > 0 and not view.loading then
       render.stream(view.doc, table.concat(view.deltas))
       view.deltas = {}
       flush(view)
