@@ -97,3 +97,5 @@ func encode(s wiretest.Said) []wiretest.Event {
 	event("message_stop", obj{})
 	return out
 }
+
+func BenchmarkMessages(b *testing.B) { wiretest.Bench(b, api) }

@@ -150,3 +150,6 @@ func encodeResponses(s wiretest.Said) []wiretest.Event {
 	event("response.completed", object{"response": bodyOf(s, "completed")})
 	return out
 }
+
+func BenchmarkChat(b *testing.B)      { wiretest.Bench(b, chatAPI) }
+func BenchmarkResponses(b *testing.B) { wiretest.Bench(b, responsesAPI) }

@@ -1,0 +1,95 @@
+package httpmodel
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
+)
+
+// check classifies a body and compares.
+func check(t *testing.T, status int, body string, kind model.ErrorKind, words string) {
+	t.Helper()
+	e := classify(status, http.Header{}, []byte(body), time.Time{}).err
+	if e.Kind != kind || !strings.Contains(e.Message, words) || e.Status != status {
+		t.Errorf("%d %s:\n%s (status %d): %s\nwant %s: %s", status, body, e.Kind, e.Status, e.Message, kind, words)
+	}
+}
+
+func TestOverflowIsRecognisedInEveryWording(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+	}{
+		{400, `{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`},
+		{400, `{"error":{"message":"odd words","code":"context_length_exceeded"}}`},
+		{400, `{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error","code":null}}`},
+		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`},
+		{400, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000\"}}"},
+		{413, `{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum allowed number of bytes."}}`},
+		{413, ``},
+		{400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.","type":"BadRequestError","param":null,"code":400}`},
+		{400, `{"error":{"code":400,"message":"request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":8192}}`},
+		{400, `{"error":"Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, the initial prompt is greater than the context length"}`},
+		{400, `{"error":{"message":"This endpoint's maximum context length is 32768 tokens. However, you requested about 40000 tokens","code":400}}`},
+		{400, `[{"error":{"code":400,"message":"The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]`},
+		{400, `{"error":{"message":"prompt too long; exceeded max context length by 5 tokens","type":"api_error"}}`},
+		{400, `{"error":{"message":"Invalid request: Your request exceeded model token limit: 131072 (requested: 140000)","type":"invalid_request_error"}}`},
+		{400, `{"code":"invalid-argument","error":"This model's maximum prompt length is 131072 but the request contains 140000 tokens."}`},
+		{422, `{"detail":"Input is too long for requested model."}`},
+		{500, `{"error":{"message":"the request exceeds the available context size","type":"server_error"}}`},
+		{0, `{"type":"error","code":"context_length_exceeded","message":"Your input exceeds the context window"}`},
+	} {
+		check(t, c.status, c.body, model.ContextOverflow, "")
+	}
+}
+
+func TestWhatIsNoOverflow(t *testing.T) {
+	check(t, 429, `{"error":{"message":"Request too large for gpt-x on tokens per min (TPM): Limit 30000, Requested 40000. The input or output tokens must be reduced.","type":"tokens","code":"rate_limit_exceeded"}}`, model.Rate, "TPM")
+	check(t, 429, `{"type":"error","error":{"type":"rate_limit_error","message":"would exceed your organization's rate limit of 40,000 input tokens per minute; reduce the prompt length"}}`, model.Rate, "per minute")
+	check(t, 400, `{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens"}}`, model.BadRequest, "8192")
+	check(t, 400, `{"error":{"message":"Invalid 'tools[0].function.name': string too long","type":"invalid_request_error","code":"string_too_long"}}`, model.BadRequest, "too long")
+	check(t, 401, `{"error":{"message":"context window of your key is over"}}`, model.Auth, "")
+}
+
+func TestErrorsAreReadWhereverTheyStand(t *testing.T) {
+	for body, words := range map[string]string{
+		`{"error":{"message":"a\n\tb"}}`:                                         "a b",
+		`{"error":"text"}`:                                                       "text",
+		`{"message":"flat"}`:                                                     "flat",
+		`{"detail":"fast"}`:                                                      "fast",
+		`{"detail":[{"msg":"deep"}]}`:                                            "deep",
+		`{"errors":[{"message":"first"},{"message":"second"}]}`:                  "first",
+		`[{"error":{"message":"listed"}}]`:                                       "listed",
+		`"just a string"`:                                                        "just a string",
+		`{"error":{"message":{"nested":1}}}`:                                     `{"nested":1}`,
+		`{"error":{"code":"teapot"}}`:                                            "teapot",
+		`{"error":{"error":{"error":{"message":"far down"}}}}`:                   "far down",
+		`{"error":{"message":"Provider returned error","metadata":{"raw":"x"}}}`: "Provider returned error (x)",
+		`{"error":{"message":"cut`:                                               `{"error":{"message":"cut`,
+		"\xff\xfeplain":                                                          "plain",
+		`[]`:                                                                     "[]",
+		``:                                                                       "bad request",
+	} {
+		check(t, 400, body, model.BadRequest, words)
+	}
+	deep := strings.Repeat(`{"error":`, 5000) + `1` + strings.Repeat(`}`, 5000)
+	check(t, 400, deep, model.BadRequest, "error")
+	if got := plain(strings.Repeat("ä", 3000)); len([]rune(got)) != maxMessage+1 {
+		t.Errorf("%d characters", len([]rune(got)))
+	}
+}
+
+func TestSecretsAreHidden(t *testing.T) {
+	s := secretsOf("weird key/1", nil)
+	for text, want := range map[string]string{
+		"a weird key/1 b": "a [key] b", "weird+key%2F1": "[key]", "sk-proj-abcdefghijklmnop x": "[key] x",
+		"Authorization: Bearer abcdefgh12345": "Authorization: [key]", "AIzaSyA1234567890abcdefghijk": "[key]", "task-based approach-x": "task-based approach-x",
+	} {
+		if got := s.clean(text); got != want {
+			t.Errorf("clean(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
