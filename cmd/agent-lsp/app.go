@@ -113,15 +113,9 @@ func (a *app) close() {
 
 // engine makes the session engine over an editor.
 func (a *app) engine(editor session.Editor) (lsp.Engine, error) {
-	a.mu.Lock()
-	root := ""
-	if len(a.folders) > 0 {
-		root = a.folders[0]
-	}
-	a.mu.Unlock()
-	cfg := a.settings(root).Config
+	cfg := a.settings(a.firstFolder()).Config
 	a.checks.start(editor, a.recheck, a.log)
-	a.openStore(cfg.Store, retention(&cfg))
+	a.openStore(a.place(&cfg), retention(&cfg))
 	a.watchFiles()
 	m := session.NewManager(session.Config{
 		Core:     a.core,
@@ -139,6 +133,17 @@ func (a *app) engine(editor session.Editor) (lsp.Engine, error) {
 	a.manager = m
 	a.mu.Unlock()
 	return engine{m}, nil
+}
+
+// firstFolder is the workspace folder whose settings hold for what is not about
+// one folder, "" without any.
+func (a *app) firstFolder() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.folders) > 0 {
+		return a.folders[0]
+	}
+	return ""
 }
 
 // recheck checks a root again because files of it changed.

@@ -10,13 +10,16 @@ import (
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/session/clock"
 	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/anthropic"
+	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
+	"github.com/agent-lsp/agent-lsp/session/model/openai"
 	"github.com/agent-lsp/agent-lsp/session/model/script"
 	"github.com/google/uuid"
 )
 
 // provider makes the model of a profile for one session.
 func (a *app) provider(_ context.Context, p model.Profile, env session.ProviderEnv) (model.Model, error) {
-	m, err := open(p, env.Clock)
+	m, err := a.model(p, env.Clock)
 	if err != nil || a.flags.record == "" {
 		return m, err
 	}
@@ -73,8 +76,13 @@ func (a *app) record(r *recording, p model.Profile, env session.ProviderEnv) (*s
 	return rec, nil
 }
 
-// open makes the provider that a profile names.
-func open(p model.Profile, c clock.Clock) (model.Model, error) {
+// model makes the provider that a profile names.
+func (a *app) model(p model.Profile, c clock.Clock) (model.Model, error) {
+	request := a.settings(a.firstFolder()).Config.Request
+	over := httpmodel.Config{
+		Clock: c, Timeout: time.Duration(request.Timeout), IdleTimeout: time.Duration(request.IdleTimeout),
+		Retries: request.Retries, Log: a.log,
+	}
 	switch p.Provider {
 	case "script":
 		s, err := loadScript(p)
@@ -82,8 +90,12 @@ func open(p model.Profile, c clock.Clock) (model.Model, error) {
 			return nil, err
 		}
 		return script.New(s, c), nil
+	case "openai":
+		return openai.New(p, over), nil
+	case "anthropic":
+		return anthropic.New(p, over), nil
 	}
-	return nil, fmt.Errorf("profile %s: no provider is named %q; there is script", p.Name, p.Provider)
+	return nil, fmt.Errorf("profile %s: no provider is named %q; there are script, openai and anthropic", p.Name, p.Provider)
 }
 
 // secrets are the values that must not reach a recording.
