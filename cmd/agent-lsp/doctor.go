@@ -73,7 +73,7 @@ func (d *doctorCommand) Run(_ *cli, std stdio) int {
 	}
 	section("Configuration")
 	for _, s := range r.Settings() {
-		line(s.Key, fmt.Sprintf("%s\t(%s)", s.Value, s.Origin))
+		line(s.Key, fmt.Sprintf("%s  (%s)", s.Value, s.Origin))
 	}
 	for _, warning := range r.Warnings {
 		line("warning", warning)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/session/store"
 )
@@ -54,12 +55,17 @@ func (a *app) open(dsn string) (err error) {
 	return err
 }
 
-// defaultStore is a file in the user's state directory. A scripted session on its
-// script's clock is a trial that leaves nothing behind.
-func (a *app) defaultStore() (string, error) {
-	if a.flags.virtual {
-		return "memory:", nil
+// place is where the configuration wants sessions; "" is the default. A scripted
+// session on its script's clock is a trial that leaves nothing behind.
+func (a *app) place(c *config.Config) string {
+	if c.Store == "" && a.flags.virtual && c.Profiles[c.Profile].Provider == "script" {
+		return "memory:"
 	}
+	return c.Store
+}
+
+// defaultStore is a file in the user's state directory.
+func (a *app) defaultStore() (string, error) {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if dir == "" || runtime.GOOS == "windows" {
 		var err error
