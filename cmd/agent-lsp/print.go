@@ -68,7 +68,7 @@ func (p *people) result(e *event.Result) {
 }
 
 func (p *people) line(format string, args ...any) {
-	fmt.Fprintf(p.w, format+"\n", args...) //nolint:errcheck // who reads the output is gone
+	fmt.Fprintf(p.w, format+"\n", args...)
 }
 
 // callLine names a call by what it is about.
