@@ -291,12 +291,23 @@ func (w *workspace) missed(e tools.Edit, a answer) error {
 		return fmt.Errorf("edit of %s: the editor did not answer within %v; %s", e.Path, w.server.config.Limits.Answer, seen)
 	case a.err != nil:
 		return fmt.Errorf("edit of %s: the editor answered with an error: %w; %s", e.Path, a.err, seen)
+	case !a.applied && w.overtaken(e):
+		// It is computed again from what is there now, be it what the person typed
+		// or what the editor did of it.
+		return fmt.Errorf("edit of %s: the editor refused it (%s); %s: %w", e.Path, a.reason, seen, tools.ErrStale)
 	case !a.applied && a.reason != "":
 		return fmt.Errorf("edit of %s: the editor refused it (%s); %s", e.Path, a.reason, seen)
 	case !a.applied:
 		return fmt.Errorf("edit of %s: the editor refused it; %s", e.Path, seen)
 	}
 	return fmt.Errorf("edit of %s: the editor said that it was applied, but %s", e.Path, seen)
+}
+
+// overtaken tells that an open document is no longer the text that an edit was
+// computed from.
+func (w *workspace) overtaken(e tools.Edit) bool {
+	x := w.document(e.Path)
+	return x != nil && e.Open && !e.Delete && x.doc.String() != e.Before
 }
 
 // look describes what stands in the place of an edit's text.
