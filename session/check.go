@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 
@@ -56,4 +57,46 @@ func relative(root, path string) string {
 		return filepath.ToSlash(path)
 	}
 	return filepath.ToSlash(rel)
+}
+
+// Check runs the checkers of a workspace folder now, one result for each root in
+// it; a folder without any is answered with why it was skipped.
+func (m *Manager) Check(ctx context.Context, folder string) ([]checker.Result, error) {
+	roots, err := m.cfg.Checker.Roots(ctx, folder)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		m.cfg.Log.Warn("not every root was looked for", "folder", folder, "err", err)
+	}
+	if len(roots) == 0 {
+		roots = []string{folder}
+	}
+	var out []checker.Result
+	for _, root := range roots {
+		r := m.Recheck(ctx, folder, root)
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Recheck checks one root of a workspace folder now and shows what it found. A
+// check that a newer one replaced shows nothing: the newer one answers for it.
+func (m *Manager) Recheck(ctx context.Context, folder, root string) checker.Result {
+	r := m.cfg.Checker.Check(ctx, folder, root)
+	if ctx.Err() == nil && !r.Superseded {
+		m.checked(r)
+		m.editor.Findings(folder, r)
+	}
+	return r
+}
+
+// checked remembers a check for Status.
+func (m *Manager) checked(r checker.Result) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.checks[r.Root+"\x00"+r.Ecosystem] = r
 }

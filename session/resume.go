@@ -5,12 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 
 	"github.com/agent-lsp/agent-lsp/core"
-	"github.com/agent-lsp/agent-lsp/session/clock"
 	"github.com/agent-lsp/agent-lsp/session/event"
-	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/google/uuid"
 )
 
@@ -79,113 +76,6 @@ func (s *Session) discard(ctx context.Context) {
 		s.core.Close(ctx) //nolint:errcheck // the session is refused for another reason
 	}
 	s.release(ctx)
-}
-
-// log is a session's transcript with what is under way at its end.
-type log struct {
-	events  []logged
-	intents map[uint64]*event.Approval // by call: what an edit was about to do
-	ask     *ask                       // the model call that awaits its answer
-	rounds  map[uint64]int             // by turn
-	calls   []*call                    // dispatched, not answered
-}
-
-type logged struct {
-	event   store.Event
-	payload event.Payload
-}
-
-// read decodes and folds the whole transcript and rebuilds the turns that are
-// under way.
-func (s *Session) read(ctx context.Context) (*log, error) {
-	l := &log{intents: map[uint64]*event.Approval{}, rounds: map[uint64]int{}}
-	open := map[uint64]*turn{}
-	waiting := map[uint64]*call{}
-	seen := map[string]string{}
-	for e, err := range s.journal.store.Transcript(ctx, s.id, nil) {
-		if err != nil {
-			return nil, fmt.Errorf("read the transcript of session %s: %w", s.id, err)
-		}
-		p, err := event.Decode(e.Payload.Data)
-		if err != nil {
-			return nil, fmt.Errorf("transcript event %d of session %s: %w", e.Index, s.id, err)
-		}
-		if err := s.journal.replayed(e, p); err != nil {
-			return nil, err
-		}
-		l.events = append(l.events, logged{e, p})
-		switch p := p.(type) {
-		case *event.User:
-			open[p.Turn] = s.reopen(p)
-		case *event.Ask:
-			l.rounds[p.Turn] = p.Round
-			if t := open[p.Turn]; t != nil {
-				t.round = p.Round
-				l.ask = &ask{turn: t, id: p.ID, round: p.Round, event: p}
-			}
-		case *event.Message:
-			s.answered = append(s.answered, answered{p.Profile, stepOf(p.Turn, l.rounds[p.Turn]), p.ProviderID})
-			if !p.Refused {
-				l.ask = nil
-			}
-		case *event.Call:
-			if t := open[p.Turn]; t != nil && p.Dispatched {
-				c := &call{id: p.ID, index: e.Index, name: p.Name, args: p.Arguments, op: *p.Call}
-				waiting[p.ID], t.calls[p.ID] = c, c
-			}
-		case *event.Approval:
-			if p.Edit != nil {
-				l.intents[p.ID] = p
-			}
-		case *event.Result:
-			if p.Edit != nil {
-				seen[p.Edit.Path] = p.Edit.After
-			}
-			// What the model was shown wins: after an edit that was merged with
-			// another one it is not all that the file holds.
-			if c := waiting[p.ID]; c != nil && p.Read != "" {
-				seen[path.Clean(pathOf(c.op))] = p.Read
-			}
-			if t := open[p.Turn]; t != nil {
-				if c := waiting[p.ID]; c != nil {
-					t.watch(c, p)
-				}
-				delete(t.calls, p.ID)
-			}
-			delete(waiting, p.ID)
-		case *event.Summary:
-			s.answered = append(s.answered, answered{p.Profile, stepOf(p.Turn, 0), p.ProviderID})
-		case *event.Error:
-			if l.ask != nil && p.Cancels {
-				s.answered = append(s.answered, answered{l.ask.event.Profile, stepOf(p.Turn, l.rounds[p.Turn]), ""})
-			}
-		case *event.Done:
-			if t := open[p.Turn]; t != nil {
-				s.queue = remove(s.queue, t)
-				t.over, t.ended, t.result = true, true, TurnResult{Outcome: p.Outcome}
-				close(t.done)
-				delete(open, p.Turn)
-			}
-			if l.ask != nil && l.ask.turn.id == p.Turn {
-				l.ask = nil
-			}
-		}
-	}
-	l.calls = sortedCalls(waiting)
-	s.tools.Remember(seen)
-	if v, ok := s.clock.(*clock.Virtual); ok && len(l.events) > 0 {
-		v.Reach(l.events[len(l.events)-1].event.At)
-	}
-	return l, nil
-}
-
-// reopen rebuilds a turn that was accepted before.
-func (s *Session) reopen(u *event.User) *turn {
-	t := &turn{id: u.Turn, prompt: u.Text, settings: s.settings, done: make(chan struct{}), calls: map[uint64]*call{}}
-	s.queue = append(s.queue, t)
-	s.turns[t.id] = t
-	s.nextTurn = max(s.nextTurn, t.id)
-	return t
 }
 
 // replay brings the core to where the journal ends: from the newest snapshot

@@ -1,0 +1,146 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	"github.com/agent-lsp/agent-lsp/session/clock"
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/store"
+)
+
+// log is a session's transcript with what is under way at its end.
+type log struct {
+	events  []logged
+	intents map[uint64]*event.Approval // by call: what an edit was about to do
+	ask     *ask                       // the model call that awaits its answer
+	rounds  map[uint64]int             // by turn
+	calls   []*call                    // dispatched, not answered
+}
+
+type logged struct {
+	event   store.Event
+	payload event.Payload
+}
+
+// reading is a transcript on its way into a log: the turns that are under way and
+// what the model has seen of files.
+type reading struct {
+	*log
+	session *Session
+	open    map[uint64]*turn
+	waiting map[uint64]*call
+	seen    map[string]string // by path
+}
+
+// read decodes and folds the whole transcript and rebuilds the turns that are
+// under way.
+func (s *Session) read(ctx context.Context) (*log, error) {
+	r := &reading{
+		log:     &log{intents: map[uint64]*event.Approval{}, rounds: map[uint64]int{}},
+		session: s, open: map[uint64]*turn{}, waiting: map[uint64]*call{}, seen: map[string]string{},
+	}
+	for e, err := range s.journal.store.Transcript(ctx, s.id, nil) {
+		if err != nil {
+			return nil, fmt.Errorf("read the transcript of session %s: %w", s.id, err)
+		}
+		p, err := event.Decode(e.Payload.Data)
+		if err != nil {
+			return nil, fmt.Errorf("transcript event %d of session %s: %w", e.Index, s.id, err)
+		}
+		if err := s.journal.replayed(e, p); err != nil {
+			return nil, err
+		}
+		r.events = append(r.events, logged{e, p})
+		r.take(e.Index, p)
+	}
+	r.calls = sortedCalls(r.waiting)
+	s.tools.Remember(r.seen)
+	if v, ok := s.clock.(*clock.Virtual); ok && len(r.events) > 0 {
+		v.Reach(r.events[len(r.events)-1].event.At)
+	}
+	return r.log, nil
+}
+
+func (r *reading) take(index uint64, p event.Payload) {
+	switch p := p.(type) {
+	case *event.User:
+		r.open[p.Turn] = r.session.reopen(p)
+	case *event.Ask:
+		r.rounds[p.Turn] = p.Round
+		if t := r.open[p.Turn]; t != nil {
+			t.round = p.Round
+			r.ask = &ask{turn: t, id: p.ID, round: p.Round, event: p}
+		}
+	case *event.Message:
+		r.answered(p.Profile, stepOf(p.Turn, r.rounds[p.Turn]), p.ProviderID)
+		if !p.Refused {
+			r.ask = nil
+		}
+	case *event.Call:
+		if t := r.open[p.Turn]; t != nil && p.Dispatched {
+			c := &call{id: p.ID, index: index, name: p.Name, args: p.Arguments, op: *p.Call}
+			r.waiting[p.ID], t.calls[p.ID] = c, c
+		}
+	case *event.Approval:
+		if p.Edit != nil {
+			r.intents[p.ID] = p
+		}
+	case *event.Result:
+		r.result(p)
+	case *event.Summary:
+		r.answered(p.Profile, stepOf(p.Turn, 0), p.ProviderID)
+	case *event.Error:
+		if r.ask != nil && p.Cancels {
+			r.answered(r.ask.event.Profile, stepOf(p.Turn, r.rounds[p.Turn]), "")
+		}
+	case *event.Done:
+		r.done(p)
+	}
+}
+
+// answered counts an answer of a model.
+func (r *reading) answered(profile, step, providerID string) {
+	r.session.answered = append(r.session.answered, answered{profile, step, providerID})
+}
+
+func (r *reading) result(p *event.Result) {
+	if p.Edit != nil {
+		r.seen[p.Edit.Path] = p.Edit.After
+	}
+	c := r.waiting[p.ID]
+	// What the model was shown wins: after an edit that was merged with another one
+	// it is not all that the file holds.
+	if c != nil && p.Read != "" {
+		r.seen[path.Clean(pathOf(c.op))] = p.Read
+	}
+	if t := r.open[p.Turn]; t != nil {
+		if c != nil {
+			t.watch(c, p)
+		}
+		delete(t.calls, p.ID)
+	}
+	delete(r.waiting, p.ID)
+}
+
+func (r *reading) done(p *event.Done) {
+	if t := r.open[p.Turn]; t != nil {
+		r.session.queue = remove(r.session.queue, t)
+		t.over, t.ended, t.result = true, true, TurnResult{Outcome: p.Outcome}
+		close(t.done)
+		delete(r.open, p.Turn)
+	}
+	if r.ask != nil && r.ask.turn.id == p.Turn {
+		r.ask = nil
+	}
+}
+
+// reopen rebuilds a turn that was accepted before.
+func (s *Session) reopen(u *event.User) *turn {
+	t := &turn{id: u.Turn, prompt: u.Text, settings: s.settings, done: make(chan struct{}), calls: map[uint64]*call{}}
+	s.queue = append(s.queue, t)
+	s.turns[t.id] = t
+	s.nextTurn = max(s.nextTurn, t.id)
+	return t
+}
