@@ -59,14 +59,7 @@ func parseGoText(out output, tool string) report {
 		}
 	}
 	r.sortGroups()
-	if len(cannot) == 0 {
-		return r
-	}
-	if r.findings("") == 0 {
-		r.broken = strings.Join(cannot, "\n")
-		return r
-	}
-	r.add(strings.Join(cannot, "\n"), nil)
+	r.cannot(cannot)
 	return r
 }
 

@@ -118,6 +118,19 @@ func comparePlaces(a, b Finding) int {
 	)
 }
 
+// cannot takes the lines that say why the tool could not check, or not all. Next
+// to findings they are told; without any, nothing was looked at.
+func (r *report) cannot(lines []string) {
+	why := strings.Join(lines, "\n")
+	switch {
+	case len(lines) == 0:
+	case r.findings("") == 0:
+		r.broken = why
+	default:
+		r.add(why, nil)
+	}
+}
+
 // findings counts the blocks that have one of at least the severity.
 func (r *report) findings(severity Severity) int {
 	n := 0

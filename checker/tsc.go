@@ -50,14 +50,7 @@ func parseTSC(out output) report {
 			r.frame(line)
 		}
 	}
-	if len(cannot) == 0 {
-		return r
-	}
-	if r.findings("") == 0 {
-		r.broken = strings.Join(cannot, "\n")
-		return r
-	}
-	r.add(strings.Join(cannot, "\n"), nil)
+	r.cannot(cannot)
 	return r
 }
 
