@@ -18,7 +18,9 @@ T.setup({
   { when = '3/1', calls = { touch('x1'), touch('x2') } },
   { when = '3/2', text = 'Both.' },
   { when = '4/1', calls = { touch('never') } },
-}, { settings = { approvals = 'ask' } })
+  { when = '5/1', calls = { { exec = { argv = { 'touch', 'at last' } } } } },
+  { when = '5/2', text = 'At last.' },
+}, { settings = { approvals = 'ask' }, restart = { delay = 10 }, cmd_env = { AGENT_LSP_STORE = 'sqlite:' .. root .. '/.git/sessions.db' } })
 local buf = T.edit(root .. '/a.txt')
 T.attached(buf)
 
@@ -101,8 +103,28 @@ T.case('a cancelled turn takes its question back; a late answer does nothing', f
   vim.cmd('Agent cancel')
   T.eq(T.told('agent: turn '), 'agent: turn 4: cancelled')
   T.eq({ window(), require('agent_lsp.approve').open() }, { nil, 0 })
+  T.wait('its end', function() return T.text(T.transcript()):find('Turn 4 ended', 1, true) end)
   late()
   T.eq(exists('never'), false)
+end)
+
+T.case('a question that is open when the server dies is taken back, and what it was about is not done', function()
+  local asked = 0
+  vim.ui.select = function()
+    asked = asked + 1
+  end
+  T.forget()
+  vim.cmd('Agent ask once more')
+  T.wait('the question', function()
+    return asked == 1
+  end)
+  for _, pid in ipairs(vim.api.nvim_get_proc_children(vim.fn.getpid())) do
+    vim.uv.kill(pid, 'sigkill')
+  end
+  T.told('agent: turn 5: complete')
+  T.wait('transcript', function() return T.text(T.transcript()):find('Turn 5 ended', 1, true) end)
+  T.told('touch') -- what was interrupted is named
+  T.eq({ asked, exists('at last'), window() }, { 1, false, nil })
 end)
 
 T.finish()

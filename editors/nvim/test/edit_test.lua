@@ -124,6 +124,23 @@ T.case('edits of one turn are one undo block; a person or another turn begins a 
   T.eq(steps, { 'd', 'mine', 'c', 'a' })
 end)
 
+T.case('turns with the same words are two undo blocks', function()
+  local state = require('agent_lsp.state')
+  local buf, uri = open('words.txt', 'a\n')
+  for turn, text in ipairs({ 'b', 'c' }) do
+    state.event('id', { kind = 'user', turn = turn, text = 'go on' })
+    for _ = 1, 2 do
+      T.eq(apply({ change(uri, nil, 0, 0, 0, 0, text) }, 'Agent: go on'), { applied = true })
+    end
+    state.event('id', { kind = 'done', turn = turn, outcome = 'complete' })
+  end
+  T.eq(T.text(buf), 'ccbba')
+  vim.cmd('silent undo')
+  T.eq(T.text(buf), 'bba')
+  vim.cmd('silent undo')
+  T.eq(T.text(buf), 'a')
+end)
+
 T.case('what a formatter would do on save is not done to an edit', function()
   local buf, uri = open('format.txt', 'a\n')
   local fired = {}

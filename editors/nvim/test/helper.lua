@@ -54,12 +54,13 @@ function T.no_match(text, pattern, plain)
 end
 
 function T.case(name, f)
+  local began = vim.uv.now()
   T.cases = T.cases + 1
   local ok, err = xpcall(f, function(e)
     return debug.traceback(e, 2)
   end)
   if ok then
-    return T.say('ok ' .. name)
+    return T.say(('ok %s (%d ms)'):format(name, vim.uv.now() - began))
   end
   T.failures = T.failures + 1
   T.say('FAIL ' .. name .. '\n' .. tostring(err))

@@ -13,7 +13,7 @@ local api = vim.api
 ---@field text? string of a file that is made
 ---@field touched? boolean
 
-local blocks = {} -- buffer -> the undo block of the last edit: { label, tick }
+local blocks = {} -- buffer -> the undo block of the last edit: { turn, tick }
 
 local function refusal(uri, why)
   return ('%s %s'):format(vim.fn.fnamemodify(vim.uri_to_fname(uri), ':~:.'), why)
@@ -114,9 +114,9 @@ local function break_undo(buf)
 end
 
 -- Edits of one turn are one undo block for as long as nothing comes between them.
-local function undo_block(buf, label)
+local function undo_block(buf, turn)
   local last = blocks[buf]
-  if not (last and label and last.label == label and last.tick == api.nvim_buf_get_changedtick(buf)) then
+  if not (last and turn and last.turn == turn and last.tick == api.nvim_buf_get_changedtick(buf)) then
     return break_undo(buf)
   end
   api.nvim_buf_call(buf, function()
@@ -152,11 +152,11 @@ end
 
 local run = {}
 
-function run.text(step, label, encoding)
+function run.text(step, turn, encoding)
   local buf = step.buf --[[@as integer]]
   local eol = vim.bo[buf].fixendofline
   vim.bo[buf].fixendofline = false -- the edit says itself where the text ends
-  undo_block(buf, label)
+  undo_block(buf, turn)
   settle(step.edits, buf, encoding)
   local ok, err = pcall(vim.lsp.util.apply_text_edits, step.edits, buf, encoding)
   vim.bo[buf].fixendofline = eol
@@ -165,7 +165,7 @@ function run.text(step, label, encoding)
   end
   local saved, why = disk.save(buf, step.touched or false)
   break_undo(buf)
-  blocks[buf] = { label = label, tick = api.nvim_buf_get_changedtick(buf) }
+  blocks[buf] = { turn = turn, tick = api.nvim_buf_get_changedtick(buf) }
   if not saved then
     require('agent_lsp.ui').warn(refusal(step.uri, 'was edited but not saved: ' .. tostring(why)))
   end
@@ -207,8 +207,10 @@ function M.apply(params, encoding)
   elseif not steps then
     return { applied = false, failureReason = why }
   end
+  -- Turns with the same words have the same label.
+  local turn = params.label and params.label .. ' ' .. require('agent_lsp.state').running()
   for i, step in ipairs(steps) do
-    local done, failure = pcall(run[step.kind], step, params.label, encoding)
+    local done, failure = pcall(run[step.kind], step, turn, encoding)
     failure = not done and tostring(failure) or failure
     if failure then
       return { applied = false, failureReason = failure, failedChange = i - 1 }

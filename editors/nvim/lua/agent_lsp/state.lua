@@ -68,6 +68,19 @@ function M.set_server(state)
   M.changed()
 end
 
+--- Names the turns that run, for telling one turn's edits from another's.
+---@return string
+function M.running()
+  local out = {}
+  for id, s in pairs(M.sessions) do
+    if s.turn then
+      out[#out + 1] = ('%s/%d'):format(id, s.turn)
+    end
+  end
+  table.sort(out)
+  return table.concat(out, ' ')
+end
+
 --- The title of a call in a few words.
 function M.call_title(e)
   local c = type(e.call) == 'table' and e.call or {}
