@@ -30,6 +30,8 @@ type Event struct {
 // end in a blank line, comments and unknown fields passed over.
 type Decoder struct {
 	r      io.Reader
+	limit  int   // the most bytes of a line and of an event
+	whole  int64 // the most bytes of the stream
 	buf    []byte
 	start  int  // of what was not handed out yet
 	looked int  // how far after start no line end was found
@@ -41,7 +43,7 @@ type Decoder struct {
 }
 
 // NewDecoder makes a decoder that reads no more than it must.
-func NewDecoder(r io.Reader) *Decoder { return &Decoder{r: r} }
+func NewDecoder(r io.Reader) *Decoder { return &Decoder{r: r, limit: maxLine, whole: maxStream} }
 
 // Next answers the next event that has data. At the end of the stream the error
 // is io.EOF; another one is the reader's own, or says which limit was passed.
@@ -78,7 +80,7 @@ func (d *Decoder) Next() (Event, error) {
 			}
 			d.data = append(d.data, value...)
 			filled = true
-			if len(d.data) > maxLine {
+			if len(d.data) > d.limit {
 				return Event{}, fmt.Errorf("%w: an event is over %d MiB", errTooLong, maxLine>>20)
 			}
 		}
@@ -133,7 +135,7 @@ func (d *Decoder) fill() error {
 		d.buf = d.buf[:copy(d.buf, d.buf[d.start:])]
 		d.start = 0
 	}
-	if len(d.buf) > maxLine {
+	if len(d.buf) > d.limit {
 		return fmt.Errorf("%w: a line is over %d MiB", errTooLong, maxLine>>20)
 	}
 	if cap(d.buf)-len(d.buf) < 512 {
@@ -144,7 +146,7 @@ func (d *Decoder) fill() error {
 	n, err := d.r.Read(d.buf[len(d.buf):cap(d.buf)])
 	d.buf = d.buf[:len(d.buf)+n]
 	d.err = err
-	if d.total += int64(n); d.total > maxStream {
+	if d.total += int64(n); d.total > d.whole {
 		return fmt.Errorf("%w: it is over %d MiB", errTooLong, maxStream>>20)
 	}
 	return nil

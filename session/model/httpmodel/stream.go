@@ -1,6 +1,7 @@
 package httpmodel
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -33,14 +34,16 @@ const (
 // before is an error, and so is what handle says. It closes the body.
 func (a *Attempt) Stream(resp *http.Response, handle func(Event) (Progress, error)) error {
 	defer resp.Body.Close() //nolint:errcheck // only read
+	stream := bufio.NewReader(resp.Body)
 	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
-	case kind == "application/json", strings.HasSuffix(kind, "+json"):
-		return a.body(resp.Body, handle)
+	case kind == "text/event-stream":
+	case kind == "application/json", strings.HasSuffix(kind, "+json"), isObject(stream):
+		return a.body(stream, handle)
 	case strings.HasPrefix(kind, "text/html"):
 		return &failure{&model.Error{Kind: model.BadRequest, Status: resp.StatusCode,
 			Message: "the server answered with a web page; check the profile's base_url"}, true}
 	}
-	dec := NewDecoder(resp.Body)
+	dec := NewDecoder(stream)
 	whole := false
 	for {
 		ev, err := dec.Next()
@@ -76,6 +79,23 @@ func (a *Attempt) Stream(resp *http.Response, handle func(Event) (Progress, erro
 			return nil
 		}
 	}
+}
+
+// isObject tells JSON that goes by another name from a stream, whose lines begin
+// with a letter or a colon.
+func isObject(r *bufio.Reader) bool {
+	for n := 1; n <= 64; n++ {
+		head, err := r.Peek(n)
+		if err != nil {
+			return false
+		}
+		switch head[n-1] {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return head[n-1] == '{'
+		}
+	}
+	return false
 }
 
 // drain waits a moment for the end of the connection's answer, without which the

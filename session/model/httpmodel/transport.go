@@ -42,6 +42,9 @@ func (t *transport) RoundTrip(first *http.Request) (*http.Response, error) {
 		req := first.Clone(first.Context())
 		req.URL, req.Host = at, at.Host
 		req.Header.Set("Accept", "text/event-stream, application/json")
+		if password, ok := at.User.Password(); ok && req.Header.Get("Authorization") == "" {
+			req.SetBasicAuth(at.User.Username(), password)
+		}
 		if hop > 0 && first.GetBody != nil {
 			body, err := first.GetBody()
 			if err != nil {

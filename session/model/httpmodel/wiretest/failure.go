@@ -18,6 +18,8 @@ func wholes(t *testing.T, api API) {
 	json := map[string]string{"Content-Type": "application/json"}
 	srv := Serve(t, Reply{Header: json, Body: api.Whole(said)})
 	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Want(t, said.Response())
+	srv = Serve(t, Reply{Header: map[string]string{"Content-Type": "text/plain"}, Body: "\n " + api.Whole(said)})
+	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Want(t, said.Response())
 	srv = Serve(t, Reply{Header: json, Body: `{"error":{"type":"overloaded_error","message":"busy"}}`})
 	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Fails(t, model.Overloaded, "busy")
 	srv = Serve(t, Reply{Header: json, Body: `{}`})
@@ -212,6 +214,10 @@ func keys(t *testing.T, api API) {
 	}
 	// An address may hold a secret, too.
 	secret := "http://user:hunter2hunter2@" + strings.TrimPrefix(srv.URL, "http://") + "/v1?key=q-secret-0123456789"
+	Ask{API: api, Base: secret, Keyless: true}.Do(t.Context(), t).Want(t, said.Response())
+	if seen := srv.Seen(); seen[2].Header.Get("Authorization") != "Basic dXNlcjpodW50ZXIyaHVudGVyMg==" || seen[2].Query != "key=q-secret-0123456789" {
+		t.Errorf("the address's own user and query did not come: %+v", seen[2])
+	}
 	srv.Close()
 	h := Ask{API: api, Base: secret, Keyless: true}.Do(t.Context(), t)
 	if h.Fails(t, model.Network); strings.Contains(h.Err.Error()+h.Log, "hunter2") || strings.Contains(h.Err.Error()+h.Log, "q-secret") {

@@ -54,7 +54,7 @@ func framing(t *testing.T, api API) {
 		"no line end at the end":   strings.TrimRight(plain, "\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, step := range []int{0, 1, 2, 3, 7, 4096} {
+			for _, step := range []int{0, Stride, 7, 4096} {
 				srv := Serve(t, Reply{Body: body, Step: step})
 				Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Want(t, said.Response())
 			}
@@ -62,7 +62,7 @@ func framing(t *testing.T, api API) {
 	}
 	t.Run("at every boundary", func(t *testing.T) {
 		wire := &Wire{}
-		for i := 1; i < len(plain); i++ {
+		for i := 1; i < len(plain); i += Stride {
 			wire.Replies = []Play{{Pieces: []string{plain[:i], plain[i:]}}}
 			Ask{API: api, Base: "http://h", Config: httpmodel.Config{Transport: wire}}.Do(t.Context(), t).Want(t, said.Response())
 		}
@@ -92,7 +92,7 @@ func cuts(t *testing.T, api API) {
 			body := Frame("\n", events...)
 			must := len(Frame("\n", events[:len(events)-api.Spare]...)) - 2 // the blank line may be missing
 			want := said.Response()
-			for i := 0; i < len(body); i++ {
+			for i := 0; i < len(body); i += Stride {
 				wire := &Wire{Replies: []Play{{Pieces: []string{body[:i]}}}}
 				h := Ask{API: api, Base: "http://h", Config: httpmodel.Config{Transport: wire}}.Do(t.Context(), t)
 				if i < must {

@@ -45,12 +45,14 @@ type Server struct {
 
 	mu   sync.Mutex // guards seen
 	seen []Request
+
+	came chan struct{} // gets a value when a request is answered, as long as there is room
 	gone chan struct{} // gets a value when a client left an Open reply
 }
 
 // Serve starts a server that ends with the test.
 func Serve(t testing.TB, replies ...Reply) *Server {
-	s := &Server{replies: replies, gone: make(chan struct{}, 16)}
+	s := &Server{replies: replies, came: make(chan struct{}, 1), gone: make(chan struct{}, 16)}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -81,6 +83,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(reply.Status)
 	}
 	write(w, reply)
+	select {
+	case s.came <- struct{}{}:
+	default:
+	}
 	switch reply.End {
 	case Reset:
 		conn, _, err := http.NewResponseController(w).Hijack()

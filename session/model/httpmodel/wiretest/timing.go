@@ -227,11 +227,7 @@ func cancels(t *testing.T, api API) {
 		srv := Serve(t, Reply{Body: Frame("\n", events[:2]...), End: Open})
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
-			for len(srv.Seen()) == 0 {
-				if ctx.Err() != nil {
-					return
-				}
-			}
+			<-srv.came
 			cancel()
 		}()
 		Ask{API: api, Base: srv.URL, Config: httpmodel.Config{Retries: 2}}.Do(ctx, t).Fails(t, model.Cancelled)

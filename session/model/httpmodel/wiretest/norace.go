@@ -1,0 +1,6 @@
+//go:build !race
+
+package wiretest
+
+// Stride is every how many places an exhaustive test looks.
+const Stride = 1
