@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,14 +136,7 @@ func TestConfinedCommandsWriteInsideOnly(t *testing.T) {
 		t.Skip(err)
 	}
 	needs(t, "git")
-	outside, err := os.MkdirTemp(".", "outside-") //nolint:usetesting // what lies below the temporary directory may be written
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(outside) })
-	if outside, err = filepath.Abs(outside); err != nil {
-		t.Fatal(err)
-	}
+	outside := unwritable(t)
 	w := newWorld(t, map[string]string{"f": "a\n"}, func(c *Config) { c.Exec.Sandbox = true })
 	initRepo(t, w)
 	want(t, w.run(execOp("sh", "-c", "echo b >f && echo c >g && echo x >/dev/null && echo t >$(mktemp) && echo fine")), Completed, "fine", "[changed files: f, g]")
@@ -152,6 +146,33 @@ func TestConfinedCommandsWriteInsideOnly(t *testing.T) {
 	if left, _ := os.ReadDir(outside); len(left) > 0 {
 		t.Errorf("outside are %v", left)
 	}
+}
+
+// unwritable is a directory that confined commands may not write to: neither
+// temporary nor a cache, wherever the tests were checked out.
+func unwritable(t *testing.T) string {
+	t.Helper()
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, parent := range []string{".", home, "/"} {
+		abs, err := filepath.Abs(parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(proc.Scratch(os.Environ()), func(dir string) bool { return within(dir, abs) }) {
+			continue
+		}
+		dir, err := os.MkdirTemp(abs, "agent-lsp-outside-")
+		if err != nil {
+			continue
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		return dir
+	}
+	t.Fatal("no directory here is out of reach of confined commands")
+	return ""
 }
 
 func TestNothingRunsInAnUntrustedWorkspace(t *testing.T) {
