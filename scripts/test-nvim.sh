@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
 # test-nvim.sh [FILE…]: tests the Neovim plugin in the real Neovim against the real
-# server. It gets a Neovim if need be and keeps it; NVIM=… names another one.
-# The last line is "N passed, N failed".
+# server, and, when no file is named, the configuration for Emacs from the
+# documentation in the real Emacs. It gets both if need be and keeps them; NVIM=… names
+# another Neovim. The last line is "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools=${AGENT_LSP_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/agent-lsp-tools}
 nvim=${NVIM:-$tools/nvim/bin/nvim}
 [ -n "${NVIM:-}" ] || scripts/get-nvim.sh "$tools/nvim"
+
+# Settings of whoever runs this are none of the server's under test.
+for name in "${!AGENT_LSP_@}"; do
+  unset "$name"
+done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,8 +28,12 @@ export AGENT_NVIM_PLUGIN
 GOCACHE=$(go env GOCACHE) GOPATH=$(go env GOPATH) GOFLAGS=-mod=mod GOTOOLCHAIN=local
 export GOCACHE GOPATH GOFLAGS GOTOOLCHAIN
 
-passed=0 failed=0
-[ $# -gt 0 ] || set -- "$AGENT_NVIM_PLUGIN"/test/*_test.lua
+passed=0 failed=0 emacs=
+if [ $# = 0 ]; then
+  set -- "$AGENT_NVIM_PLUGIN"/test/*_test.lua
+  emacs=$tools/emacs/bin/emacs
+  scripts/get-emacs.sh "$tools/emacs"
+fi
 for file in "$@"; do
   name=$(basename "$file" .lua)
   home=$work/$name
@@ -48,5 +58,19 @@ for file in "$@"; do
   passed=$((passed + (cases > failures ? cases - failures : 0)))
   failed=$((failed + failures))
 done
+if [ -n "$emacs" ]; then
+  echo '== eglot'
+  home=$work/eglot
+  mkdir -p "$home/p"
+  git init -q "$home/p" # what makes it a project
+  printf 'one\ntwo\n' >"$home/p/a.txt"
+  if HOME=$home AGENT_TEST_DIR=$home AGENT_TEST_DOCS=$PWD/docs/other-editors.md AGENT_LSP_STORE=memory: XDG_CACHE_HOME=$work/cache LC_ALL=C.UTF-8 \
+    timeout 300 "$emacs" --batch -Q -l scripts/test-eglot.el </dev/null >"$home/out" 2>&1; then
+    grep '^ok ' "$home/out" && passed=$((passed + 1))
+  else
+    tail -n 20 "$home/out"
+    failed=$((failed + 1))
+  fi
+fi
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" = 0 ]
