@@ -40,6 +40,7 @@ var mayImport = map[string][]string{
 	"core/internal/coretest":              {"core/abi", "core/loop"},
 	"config/internal/schemagen":           {"config", "session/model"},
 	"session/history/historytest":         {"core/abi", "core/loop", "session/event", "session/history", "session/model", "session/store"},
+	"session/store/storebench":            {"session/store/contract"},
 	"session/store/postgres/postgrestest": {"session/store/contract", "tools/proc"},
 }
 

@@ -2,24 +2,18 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/session/store/contract"
 	"github.com/agent-lsp/agent-lsp/session/store/postgres/postgrestest"
+	"github.com/agent-lsp/agent-lsp/session/store/storebench"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
-
-var payload = contract.Payload{
-	ContentType: "application/json",
-	Data:        []byte(`{"kind":"message","text":"` + fmt.Sprintf("%0300d", 7) + `"}`),
-}
 
 const bareSQL = `INSERT INTO bare (session, idx, at, type, data) VALUES ($1, $2, $3, $4, $5)`
 
@@ -59,58 +53,17 @@ func newBench(b *testing.B) *bench {
 	return x
 }
 
-func (x *bench) fill(b *testing.B, n int) {
-	b.Helper()
-	for ps := make([]contract.Payload, 10_000); n > 0; n -= len(ps) {
-		ps = ps[:min(n, len(ps))]
-		for i := range ps {
-			ps[i] = payload
-		}
-		if _, err := x.store.AppendAll(b.Context(), x.id, time.Now(), ps); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// against times both in turns, so that both meet the same moods of the disk, and
-// compares their medians: a flush that waits for another's does not count.
-func against(b *testing.B, store, bare func() error) {
-	b.Helper()
-	var ours, theirs []time.Duration
-	for b.Loop() {
-		start := time.Now()
-		err := store()
-		middle := time.Now()
-		bareErr := bare()
-		ours, theirs = append(ours, middle.Sub(start)), append(theirs, time.Since(middle))
-		if err != nil || bareErr != nil {
-			b.Fatal(err, bareErr)
-		}
-	}
-	slices.Sort(ours)
-	slices.Sort(theirs)
-	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(float64(ours[b.N/2]), "ns/store")
-	b.ReportMetric(float64(theirs[b.N/2]), "ns/bare")
-	b.ReportMetric(float64(ours[b.N/2])/float64(theirs[b.N/2]), "x-bare")
-}
-
 // BenchmarkAppend at transcripts of several lengths: the cost must not grow.
-// AGENT_LSP_TEST_SLOW=1 adds the longest.
 func BenchmarkAppend(b *testing.B) {
-	lengths := []int{0, 100_000}
-	if os.Getenv("AGENT_LSP_TEST_SLOW") != "" {
-		lengths = append(lengths, 1_000_000)
-	}
-	for _, n := range lengths {
+	for _, n := range storebench.Lengths() {
 		b.Run("at="+strconv.Itoa(n), func(b *testing.B) {
 			x := newBench(b)
-			x.fill(b, n)
+			storebench.Fill(b, x.store, x.id, n)
 			ctx := b.Context()
-			against(b,
-				func() error { _, err := x.store.Append(ctx, x.id, time.Now(), payload); return err },
+			storebench.Against(b,
+				func() error { _, err := x.store.Append(ctx, x.id, time.Now(), storebench.Payload); return err },
 				func() error {
-					_, err := x.bare.Exec(ctx, bareSQL, int64(1), x.next, time.Now().UnixMicro(), payload.ContentType, payload.Data)
+					_, err := x.bare.Exec(ctx, bareSQL, int64(1), x.next, time.Now().UnixMicro(), storebench.Payload.ContentType, storebench.Payload.Data)
 					x.next++
 					return err
 				})
@@ -123,11 +76,8 @@ func BenchmarkAppendAll(b *testing.B) {
 		b.Run("n="+strconv.Itoa(n), func(b *testing.B) {
 			x := newBench(b)
 			ctx := b.Context()
-			ps := make([]contract.Payload, n)
-			for i := range ps {
-				ps[i] = payload
-			}
-			against(b,
+			ps := storebench.Payloads(n)
+			storebench.Against(b,
 				func() error { _, err := x.store.AppendAll(ctx, x.id, time.Now(), ps); return err },
 				func() error { return x.bareAll(ctx, n) })
 		})
@@ -138,7 +88,7 @@ func BenchmarkAppendAll(b *testing.B) {
 func (x *bench) bareAll(ctx context.Context, n int) error {
 	var batch pgx.Batch
 	for range n {
-		batch.Queue(bareSQL, int64(1), x.next, time.Now().UnixMicro(), payload.ContentType, payload.Data)
+		batch.Queue(bareSQL, int64(1), x.next, time.Now().UnixMicro(), storebench.Payload.ContentType, storebench.Payload.Data)
 		x.next++
 	}
 	return x.bare.SendBatch(ctx, &batch).Close()
@@ -147,32 +97,15 @@ func (x *bench) bareAll(ctx context.Context, n int) error {
 func BenchmarkTranscript(b *testing.B) {
 	const n = 100_000
 	x := newBench(b)
-	x.fill(b, n)
-	count := 0
-	for b.Loop() {
-		for _, err := range x.store.Transcript(b.Context(), x.id, nil) {
-			if err != nil {
-				b.Fatal(err)
-			}
-			count++
-		}
-	}
-	if count != n*b.N {
-		b.Fatalf("read %d events of %d", count, n*b.N)
-	}
-	b.ReportMetric(float64(count)/b.Elapsed().Seconds(), "events/s")
+	storebench.Fill(b, x.store, x.id, n)
+	storebench.Transcript(b, x.store, x.id, n)
 }
 
 func BenchmarkList(b *testing.B) {
 	const n = 10_000
 	x := newBench(b)
-	base, title := time.Now(), "what this session is about"
 	var batch pgx.Batch
-	for i := range n - 1 {
-		rec := contract.Session{
-			ID: uuid.New(), Subject: "operator", Harness: "claude", Title: &title,
-			CreatedAt: base.Add(time.Duration(i*7919%n) * time.Second), UpdatedAt: base, Turns: 12, Commands: []string{},
-		}
+	for _, rec := range storebench.Records(n - 1) {
 		data, err := contract.EncodeRecord(rec)
 		if err != nil {
 			b.Fatal(err)
@@ -182,10 +115,5 @@ func BenchmarkList(b *testing.B) {
 	if err := x.bare.SendBatch(b.Context(), &batch).Close(); err != nil {
 		b.Fatal(err)
 	}
-	for b.Loop() {
-		l, err := x.store.List(b.Context())
-		if err != nil || len(l.Sessions) != n {
-			b.Fatal(len(l.Sessions), err)
-		}
-	}
+	storebench.List(b, x.store, n)
 }

@@ -108,35 +108,13 @@ func (s *Store) Head(ctx context.Context, id uuid.UUID) (uint64, error) {
 
 // Transcript implements contract.Store.
 func (s *Store) Transcript(ctx context.Context, id uuid.UUID, after *uint64) iter.Seq2[contract.Event, error] {
-	return func(yield func(contract.Event, error) bool) {
-		last := int64(-1)
-		if after != nil {
-			if *after >= math.MaxInt64 {
-				return
-			}
-			last = int64(*after)
-		}
+	return contract.Pages(ctx, after, func(last int64) contract.PageReader {
 		r := reader{store: s, id: id, last: last, limit: pageEvents}
-		for {
+		return func(ctx context.Context) ([]contract.Event, bool, error) {
 			page, more, err := r.next(ctx)
-			if err != nil {
-				yield(contract.Event{}, s.fault(ctx, "transcript", err))
-				return
-			}
-			for _, e := range page {
-				if err := ctx.Err(); err != nil {
-					yield(contract.Event{}, err)
-					return
-				}
-				if !yield(e, nil) {
-					return
-				}
-			}
-			if !more {
-				return
-			}
+			return page, more, s.fault(ctx, "transcript", err)
 		}
-	}
+	})
 }
 
 // reader goes through a transcript by pages.

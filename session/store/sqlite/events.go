@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/session/store/contract"
@@ -110,37 +109,14 @@ func (s *Store) Head(ctx context.Context, id uuid.UUID) (head uint64, err error)
 
 // Transcript implements contract.Store.
 func (s *Store) Transcript(ctx context.Context, id uuid.UUID, after *uint64) iter.Seq2[contract.Event, error] {
-	return func(yield func(contract.Event, error) bool) {
-		last := int64(-1)
-		if after != nil {
-			if *after >= math.MaxInt64 {
-				return
-			}
-			last = int64(*after)
-		}
-		for page := make([]contract.Event, 0, 64); ; {
-			var more bool
-			var err error
+	return contract.Pages(ctx, after, func(last int64) contract.PageReader {
+		page := make([]contract.Event, 0, 64)
+		return func(ctx context.Context) (_ []contract.Event, more bool, err error) {
 			page, more, err = s.readPage(ctx, id, last, page[:0])
-			if err != nil {
-				yield(contract.Event{}, s.fault(ctx, "transcript", err))
-				return
-			}
-			for _, e := range page {
-				if err := ctx.Err(); err != nil {
-					yield(contract.Event{}, err)
-					return
-				}
-				if !yield(e, nil) {
-					return
-				}
-			}
-			if !more {
-				return
-			}
 			last += int64(len(page))
+			return page, more, s.fault(ctx, "transcript", err)
 		}
-	}
+	})
 }
 
 // readPage fills page with the events after last, and says whether more may follow.
