@@ -3,7 +3,6 @@ package checker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -154,8 +153,8 @@ func closed(root string) Result {
 }
 
 func noMarker(root string) Result {
-	return Result{Outcome: Skipped, Root: root, New: -1, Text: fmt.Sprintf(
-		"no project marker (Cargo.toml, package.json, go.mod, pyproject.toml and the like) is in the root %s", filepath.Base(root))}
+	return Result{Outcome: Skipped, Root: root, New: -1,
+		Text: "no project marker (Cargo.toml, package.json, go.mod, pyproject.toml and the like) is in this root"}
 }
 
 // jobs groups the edited files by the roots that they are checked in; homeless

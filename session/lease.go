@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/session/store"
+	"github.com/google/uuid"
 )
 
 // DefaultLeaseTTL is how long a session stays with a process that no longer
@@ -37,22 +38,28 @@ func (c *Config) leaseTTL() time.Duration {
 	return DefaultLeaseTTL
 }
 
-// lease takes the session for this process. A holder of this machine that is
-// dead is waited for: its lease ends within the time to live.
+// lease takes the session for this process.
 func (s *Session) lease(ctx context.Context) error {
+	l, err := acquire(ctx, s.journal.store, s.id, owner(), s.cfg.leaseTTL())
+	if err != nil {
+		return fmt.Errorf("take session %s: %w", s.id, err)
+	}
+	s.held = l
+	return nil
+}
+
+// acquire takes a lease. A holder of this machine that is dead is waited for: its
+// lease ends within the time to live.
+func acquire(ctx context.Context, st store.Store, id uuid.UUID, name string, ttl time.Duration) (store.Lease, error) {
 	for {
-		l, err := s.journal.store.Acquire(ctx, s.id, owner(), s.cfg.leaseTTL())
-		if err == nil {
-			s.held = l
-			return nil
-		}
+		l, err := st.Acquire(ctx, id, name, ttl)
 		taken, ok := errors.AsType[*store.LeasedError](err)
 		if !ok || !deadOwner(taken.Owner) {
-			return fmt.Errorf("take session %s: %w", s.id, err)
+			return l, err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("take session %s: %w", s.id, err)
+			return nil, err
 		case <-time.After(max(time.Until(taken.Until), 10*time.Millisecond)):
 		}
 	}
@@ -97,6 +104,9 @@ func (s *Session) keepLease() {
 		case err == nil || s.ctx.Err() != nil:
 		case errors.Is(err, store.ErrLeased):
 			s.log.Error("session taken by another process; suspended here", "session", s.id, "err", err)
+			s.mu.Lock()
+			s.over = fmt.Errorf("it was suspended: %w", err)
+			s.mu.Unlock()
 			s.stop()
 		default:
 			s.log.Warn("renew the session's lease", "session", s.id, "err", err)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,31 +63,45 @@ func (m *Manager) List(ctx context.Context) (Listing, error) {
 
 // Close suspends a session of this process; it can be resumed.
 func (m *Manager) Close(ctx context.Context, id uuid.UUID) error {
-	s, err := m.session(id)
+	release, err := m.alone(ctx, id)
 	if err != nil {
 		return err
 	}
-	m.mu.Lock()
-	delete(m.sessions, id)
-	maps.DeleteFunc(m.recent, func(_ string, v uuid.UUID) bool { return v == id })
-	m.mu.Unlock()
-	s.close()
-	return nil
+	defer release()
+	s, err := m.session(id)
+	if err == nil {
+		m.end(s)
+	}
+	return err
 }
 
-// Delete ends a session and removes everything that is kept of it.
+// end takes a session off the list and waits until nothing of it runs. The caller
+// holds it alone.
+func (m *Manager) end(s *Session) {
+	m.mu.Lock()
+	delete(m.sessions, s.id)
+	maps.DeleteFunc(m.recent, func(_ string, v uuid.UUID) bool { return v == s.id })
+	m.mu.Unlock()
+	s.close()
+}
+
+// Delete ends a session and removes everything that is kept of it. One that
+// another process drives is refused with store.ErrLeased.
 func (m *Manager) Delete(ctx context.Context, id uuid.UUID) error {
-	if _, err := m.session(id); err == nil {
-		if err := m.Close(ctx, id); err != nil {
-			return err
-		}
+	release, err := m.alone(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if s, err := m.session(id); err == nil {
+		m.end(s)
 	}
 	st, err := m.cfg.Store(ctx)
 	if err != nil {
 		return fmt.Errorf("open the session store: %w", err)
 	}
-	if err := st.Delete(ctx, id); err != nil {
-		return fmt.Errorf("delete session %s: %w", id, err)
+	if err := DeleteStored(ctx, st, id); !errors.Is(err, store.ErrNotFound) {
+		return err
 	}
 	return nil
 }

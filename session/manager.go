@@ -30,7 +30,8 @@ type Manager struct {
 	settings Settings
 	picked   string // the profile that the person picked in this process
 	sessions map[uuid.UUID]*Session
-	recent   map[string]uuid.UUID // by root
+	changing map[uuid.UUID]chan struct{} // closed when its making, resuming or ending is over
+	recent   map[string]uuid.UUID        // by root
 	checks   map[string]checker.Result
 	closed   bool
 
@@ -43,7 +44,7 @@ type Manager struct {
 func NewManager(cfg Config, editor Editor) *Manager {
 	m := &Manager{
 		cfg: cfg, editor: editor, settings: cfg.Settings,
-		sessions: map[uuid.UUID]*Session{}, recent: map[string]uuid.UUID{}, checks: map[string]checker.Result{},
+		sessions: map[uuid.UUID]*Session{}, changing: map[uuid.UUID]chan struct{}{}, recent: map[string]uuid.UUID{}, checks: map[string]checker.Result{},
 	}
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.watch(&m.coreState, func(ctx context.Context) error {
@@ -136,7 +137,7 @@ func (m *Manager) target(ctx context.Context, p Prompt) (*Session, error) {
 	id, ok := m.recent[p.Root]
 	s := m.sessions[id]
 	m.mu.Unlock()
-	if ok && s != nil {
+	if ok && s != nil && s.ended() == nil {
 		return s, nil
 	}
 	id, err := m.New(ctx, NewSession{Root: p.Root})
@@ -177,10 +178,11 @@ func (m *Manager) New(ctx context.Context, n NewSession) (uuid.UUID, error) {
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("open the session store: %w", err)
 	}
-	id, err := m.freshID(ctx, st, profile)
+	id, release, err := m.freshID(ctx, st, profile)
 	if err != nil {
 		return uuid.Nil, err
 	}
+	defer release()
 	s, err := m.make(id, n.Root, profile, st)
 	if err != nil {
 		return uuid.Nil, err
@@ -212,26 +214,62 @@ func (m *Manager) New(ctx context.Context, n NewSession) (uuid.UUID, error) {
 	return id, m.adopt(s)
 }
 
-// freshID is an id that the store has no session of. A store that fails says so
-// at the first write.
-func (m *Manager) freshID(ctx context.Context, st store.Store, p model.Profile) (uuid.UUID, error) {
+// freshID is an id that the store has no session of, held for the caller until
+// release. A store that fails says so at the first write.
+func (m *Manager) freshID(ctx context.Context, st store.Store, p model.Profile) (id uuid.UUID, release func(), err error) {
 	for n := 1; ; n++ {
-		id, err := m.cfg.NewID(p, n)
-		if err != nil {
-			return uuid.Nil, err
+		if id, err = m.cfg.NewID(p, n); err != nil {
+			return uuid.Nil, nil, err
 		}
 		m.mu.Lock()
 		_, used := m.sessions[id]
+		_, taken := m.changing[id]
+		if !used && !taken {
+			release = m.hold(id)
+		}
 		m.mu.Unlock()
-		if used {
+		if used || taken {
 			continue
 		}
-		if _, ok, err := st.Get(ctx, id); !ok && err == nil || err != nil && !errors.Is(err, ctx.Err()) {
-			return id, nil
+		if _, ok, err := st.Get(ctx, id); !ok && err == nil || err != nil && ctx.Err() == nil {
+			return id, release, nil
 		}
+		release()
 		if err := ctx.Err(); err != nil {
-			return uuid.Nil, err
+			return uuid.Nil, nil, err
 		}
+	}
+}
+
+// alone makes the caller the one that resumes or ends a session, until release.
+func (m *Manager) alone(ctx context.Context, id uuid.UUID) (release func(), err error) {
+	for {
+		m.mu.Lock()
+		other, taken := m.changing[id]
+		if !taken {
+			release = m.hold(id)
+		}
+		m.mu.Unlock()
+		if !taken {
+			return release, nil
+		}
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// hold marks a session as being changed. The caller holds mu.
+func (m *Manager) hold(id uuid.UUID) (release func()) {
+	done := make(chan struct{})
+	m.changing[id] = done
+	return func() {
+		m.mu.Lock()
+		delete(m.changing, id)
+		m.mu.Unlock()
+		close(done)
 	}
 }
 

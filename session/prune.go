@@ -49,7 +49,7 @@ func Prune(ctx context.Context, st store.Store, r Retention, now time.Time) ([]s
 func DeleteStored(ctx context.Context, st store.Store, id uuid.UUID) error {
 	// Another name than the one this process drives sessions under: its own lease
 	// must refuse, too.
-	if _, err := st.Acquire(ctx, id, "the deletion by "+owner(), time.Minute); err != nil {
+	if _, err := acquire(ctx, st, id, "the deletion by "+owner(), time.Minute); err != nil {
 		return fmt.Errorf("delete session %s: %w", id, err)
 	}
 	if err := st.Delete(ctx, id); err != nil { // the lease goes with it

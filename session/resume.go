@@ -19,8 +19,19 @@ var ErrDiverged = errors.New("the journal and the core disagree")
 // after it, and what was under way. Effects that may have happened are reported
 // and never run again by themselves.
 func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
+	release, err := m.alone(ctx, id)
+	if err != nil {
+		return Resumed{}, err
+	}
+	defer release()
 	if s, err := m.session(id); err == nil {
-		return Resumed{Head: s.journal.next(), State: s.info().State}, nil
+		if s.ended() == nil {
+			return Resumed{Head: s.journal.next(), State: s.info().State}, nil
+		}
+		if s.journal.failure() != nil {
+			return Resumed{}, s.ended() // memory holds what the store does not
+		}
+		m.end(s)
 	}
 	st, err := m.cfg.Store(ctx)
 	if err != nil {
@@ -34,6 +45,7 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 		return Resumed{}, &ArgumentError{"session", fmt.Sprintf("%s is not known", id)}
 	}
 	m.mu.Lock()
+	used := rec.Harness
 	profile, known := m.settings.Profiles[rec.Harness]
 	if !known {
 		rec.Harness = m.settings.Profile
@@ -52,6 +64,10 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 	log, err := s.read(ctx)
 	if err == nil {
 		err = s.replay(ctx, log)
+	}
+	if err == nil && !known {
+		_, err = s.journal.record(ctx, &event.Note{Text: fmt.Sprintf(
+			"profile %s of this session is not configured any more; it goes on with profile %s", used, rec.Harness)})
 	}
 	if err != nil {
 		s.discard(ctx)

@@ -56,6 +56,7 @@ type Session struct {
 	models   map[string]model.Model
 	answered []answered // by processes before this one
 	usage    model.Usage
+	over     error // why the session does not go on in this process
 
 	bytesPerToken float64 // of the last answer's request; 0 before
 
@@ -137,6 +138,9 @@ func (s *Session) open() error {
 
 // prompt accepts a turn and answers its id at once.
 func (s *Session) prompt(p Prompt) (uint64, error) {
+	if err := s.ended(); err != nil {
+		return 0, err
+	}
 	s.mu.Lock()
 	s.nextTurn++
 	t := &turn{
@@ -152,6 +156,17 @@ func (s *Session) prompt(p Prompt) (uint64, error) {
 		return 0, errClosed
 	}
 	return t.id, nil
+}
+
+// ended answers why the session does not go on in this process, or nil. A resume
+// makes it anew.
+func (s *Session) ended() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over == nil {
+		return nil
+	}
+	return fmt.Errorf("session %s does not go on here; resume it or make a new one: %w", s.id, s.over)
 }
 
 // begin steps the core with a prompt. Loop only.
@@ -256,6 +271,9 @@ func (s *Session) finish(t *turn, outcome string) {
 // kept, so that a rebuilt session starts from it. Loop only.
 func (s *Session) lose(cause event.Payload, err error) {
 	s.broken = err
+	s.mu.Lock()
+	s.over = err
+	s.mu.Unlock()
 	s.log.Error("session cannot go on", "session", s.id, "err", err)
 	payloads := []event.Payload{cause}
 	lost := s.queue

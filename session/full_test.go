@@ -1,0 +1,52 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+// TestAConversationThatIsFullEndsItsSessionOnly prompts until the core holds no
+// more: the person is told why, the session beside it goes on, and a resume says
+// the same instead of failing in silence.
+func TestAConversationThatIsFullEndsItsSessionOnly(t *testing.T) {
+	r := start(t, nil, "version: 1\nentries:\n"+strings.Repeat("  - text: Noted.\n", 8))
+	beside, res := r.run("hello")
+	if res.Text != "Noted." {
+		t.Fatalf("turn ended %+v", res)
+	}
+	id, err := r.New(t.Context(), NewSession{Root: r.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	say := func(id uuid.UUID, text string) TurnResult {
+		t.Helper()
+		return r.result(id, must(r.Prompt(t.Context(), Prompt{Session: &id, Text: text})))
+	}
+	long := strings.Repeat("x", MaxPrompt)
+	turns := 0
+	for res = say(id, long); res.Outcome == "complete"; res = say(id, long) {
+		if turns++; turns > 8 {
+			t.Fatal("it is never full")
+		}
+	}
+	if turns == 0 || !strings.Contains(res.Text, "16 MiB") {
+		t.Errorf("after %d turns the next one ended %+v", turns, res)
+	}
+	if _, _, err := r.Prompt(t.Context(), Prompt{Session: &id, Text: "short"}); err == nil || !strings.Contains(err.Error(), "make a new one") {
+		t.Errorf("a prompt of the full session answered %v", err)
+	}
+	if res := say(beside, "still there?"); res.Text != "Noted." {
+		t.Errorf("the session beside it ended %+v", res)
+	}
+	if fresh, res := r.run("without a session"); res.Text != "Noted." || fresh == id {
+		t.Errorf("a prompt without a session went to %s and ended %+v", fresh, res)
+	}
+	if _, err := r.Resume(t.Context(), id); err == nil || !strings.Contains(err.Error(), "16 MiB") {
+		t.Errorf("a resume answered %v", err)
+	}
+	if events, head, err := r.Transcript(t.Context(), id, nil); err != nil || uint64(len(events)) != head || head == 0 {
+		t.Errorf("its transcript: %d events of %d, %v", len(events), head, err)
+	}
+}
