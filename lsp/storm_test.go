@@ -43,107 +43,135 @@ func TestAStormEndsWithEqualDocuments(t *testing.T) {
 	}
 }
 
+// weather is an editor at work in a storm, and what it has under way.
+type weather struct {
+	*rig
+	rnd     *rand.Rand
+	uris    map[string]string // by name
+	version int32
+	pending []*lsptest.Pending
+	edits   sync.WaitGroup
+}
+
+var stormAnswers = []lsptest.EditAnswer{
+	lsptest.EditBefore, lsptest.EditAfter, lsptest.EditStaleTrue, lsptest.EditSkip, lsptest.EditOther, lsptest.EditHalf,
+	lsptest.EditRefuse, lsptest.EditError, lsptest.EditTyped, lsptest.EditTypedTrue,
+}
+
+var stormRubbish = []string{
+	`{`, `[]`, `{"jsonrpc":"2.0","method":"nobody/knows"}`,
+	`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///nowhere"}}}`,
+}
+
 func storm(t *testing.T, seed uint64, steps int) {
-	rnd := rand.New(rand.NewPCG(seed, 7))
-	files := map[string]string{}
-	for i := range 5 {
-		files[fmt.Sprintf("f%d.txt", i)] = "one 😀\ntwo\r\nthree\n"
-	}
-	ways := []lsptest.EditAnswer{
-		lsptest.EditBefore, lsptest.EditAfter, lsptest.EditStaleTrue, lsptest.EditSkip, lsptest.EditOther, lsptest.EditHalf,
-		lsptest.EditRefuse, lsptest.EditError, lsptest.EditTyped, lsptest.EditTypedTrue,
-	}
 	dir := t.TempDir()
-	for name, content := range files {
-		write(t, filepath.Join(dir, name), content)
+	w := &weather{rnd: rand.New(rand.NewPCG(seed, 7)), uris: map[string]string{}}
+	for i := range 5 {
+		write(t, filepath.Join(dir, stormFile(i)), "one 😀\ntwo\r\nthree\n")
 	}
-	r := startWith(t, lsptest.Options{Folders: []string{dir}, VersionStep: 3}, dir, func(c *Config) {
+	w.rig = startWith(t, lsptest.Options{Folders: []string{dir}, VersionStep: 3}, dir, func(c *Config) {
 		c.Limits.Settle /= 20
 		c.Limits.Landing /= 20
 	})
-	var edits sync.WaitGroup
-	r.engine.prompt = func(p session.Prompt) {
-		edits.Add(1)
+	w.engine.prompt = func(p session.Prompt) {
+		w.edits.Add(1)
 		go func() {
-			defer edits.Done()
-			name := p.Text
-			d, ok := r.workspace().Buffer(name)
-			if !ok {
-				return
-			}
-			e := r.edit(name, d.Text+"agent\n")
-			e.Before, e.Version = d.Text, d.Version
-			_, err := r.workspace().Apply(context.Background(), e)
-			r.server.Event(firstID, r.dir, storeEvent(err), &event.Note{Text: fmt.Sprint(err)})
+			defer w.edits.Done()
+			w.agent(p.Text)
 		}()
 	}
-	uris := map[string]string{}
-	version := int32(0)
-	open := func(name string) {
-		// A version that comes again would make an edit fit that is of another text.
-		version += 1 << 16
-		uris[name] = text.URI(r.path(name))
-		r.OpenText(uris[name], r.read(name), version)
+	for i := range 5 {
+		w.open(stormFile(i))
 	}
-	for name := range files {
-		open(name)
-	}
-	var pending []*lsptest.Pending
 	for step := range steps {
-		name := fmt.Sprintf("f%d.txt", rnd.IntN(5))
-		switch rnd.IntN(20) {
-		case 0:
-			pending = append(pending, r.GoCommand("agent.prompt", map[string]any{"text": name}))
-		case 1:
-			if len(pending) > 0 {
-				pending[rnd.IntN(len(pending))].Cancel()
-			}
-		case 2:
-			r.AnswerEdits(ways[rnd.IntN(len(ways))])
-		case 3:
-			r.SendRaw(lsptest.Frame([]byte([]string{
-				`{`, `[]`, `{"jsonrpc":"2.0","method":"nobody/knows"}`,
-				`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///nowhere"}}}`,
-			}[rnd.IntN(4)])))
-		case 4:
-			r.Set("agentLsp", map[string]any{"step": step})
-		case 5:
-			r.Save(uris[name])
-		case 6:
-			// An editor takes an edit of a document that it closed meanwhile for one
-			// of the file; that is not looked at here.
-			for _, p := range pending {
-				_, _ = p.Wait()
-			}
-			edits.Wait()
-			r.CloseDocument(uris[name])
-			open(name)
-		default:
-			s, _ := r.Text(uris[name])
-			doc := text.New(s)
-			rg := protocol.Range{Start: doc.Position(rnd.IntN(len(s)+1), text.UTF16)}
-			rg.End = rg.Start
-			piece := []string{"x", "é😀", "\n", "line\r\n", ""}[rnd.IntN(5)]
-			if len(s) > 400 {
-				rg, piece = doc.Range(0, len(s)/2, text.UTF16), ""
-			}
-			r.Change(uris[name], text.Change{Range: &rg, Text: piece})
-		}
+		w.step(step)
 	}
-	for _, p := range pending {
+	w.settle()
+	w.Barrier()
+	w.judge(t, seed)
+}
+
+func stormFile(i int) string { return fmt.Sprintf("f%d.txt", i) }
+
+// agent edits a file as a tool would.
+func (w *weather) agent(name string) {
+	d, ok := w.workspace().Buffer(name)
+	if !ok {
+		return
+	}
+	e := w.edit(name, d.Text+"agent\n")
+	e.Before, e.Version = d.Text, d.Version
+	_, err := w.workspace().Apply(context.Background(), e)
+	w.server.Event(firstID, w.dir, storeEvent(err), &event.Note{Text: fmt.Sprint(err)})
+}
+
+func (w *weather) open(name string) {
+	// A version that comes again would make an edit fit that is of another text.
+	w.version += 1 << 16
+	w.uris[name] = text.URI(w.path(name))
+	w.OpenText(w.uris[name], w.read(name), w.version)
+}
+
+// settle waits for all that is under way.
+func (w *weather) settle() {
+	for _, p := range w.pending {
 		_, _ = p.Wait()
 	}
-	edits.Wait()
-	r.Barrier()
-	for name, uri := range uris {
-		want, _ := r.Text(uri)
-		got, ok := r.workspace().Buffer(name)
+	w.edits.Wait()
+}
+
+// step does one thing at random.
+func (w *weather) step(step int) {
+	name := stormFile(w.rnd.IntN(5))
+	switch w.rnd.IntN(20) {
+	case 0:
+		w.pending = append(w.pending, w.GoCommand("agent.prompt", map[string]any{"text": name}))
+	case 1:
+		if len(w.pending) > 0 {
+			w.pending[w.rnd.IntN(len(w.pending))].Cancel()
+		}
+	case 2:
+		w.AnswerEdits(stormAnswers[w.rnd.IntN(len(stormAnswers))])
+	case 3:
+		w.SendRaw(lsptest.Frame([]byte(stormRubbish[w.rnd.IntN(len(stormRubbish))])))
+	case 4:
+		w.Set("agentLsp", map[string]any{"step": step})
+	case 5:
+		w.Save(w.uris[name])
+	case 6:
+		// An editor takes an edit of a document that it closed meanwhile for one of
+		// the file; that is not looked at here.
+		w.settle()
+		w.CloseDocument(w.uris[name])
+		w.open(name)
+	default:
+		w.typeInto(w.uris[name])
+	}
+}
+
+func (w *weather) typeInto(uri string) {
+	s, _ := w.Text(uri)
+	doc := text.New(s)
+	rg := protocol.Range{Start: doc.Position(w.rnd.IntN(len(s)+1), text.UTF16)}
+	rg.End = rg.Start
+	piece := []string{"x", "é😀", "\n", "line\r\n", ""}[w.rnd.IntN(5)]
+	if len(s) > 400 {
+		rg, piece = doc.Range(0, len(s)/2, text.UTF16), ""
+	}
+	w.Change(uri, text.Change{Range: &rg, Text: piece})
+}
+
+// judge compares what the server holds with what the editor does.
+func (w *weather) judge(t *testing.T, seed uint64) {
+	for name, uri := range w.uris {
+		want, _ := w.Text(uri)
+		got, ok := w.workspace().Buffer(name)
 		if !ok || got.Text != want {
 			t.Errorf("seed %d: %s: the server holds %q, the editor %q", seed, name, got.Text, want)
 		}
 	}
 	var faults []string
-	for _, f := range r.Faults() {
+	for _, f := range w.Faults() {
 		if !strings.Contains(f, "request null got") {
 			faults = append(faults, f)
 		}
@@ -151,9 +179,9 @@ func storm(t *testing.T, seed uint64, steps int) {
 	if len(faults) > 0 {
 		t.Errorf("seed %d: %s", seed, strings.Join(faults, "\n"))
 	}
-	r.Shutdown()
-	code := <-r.code
-	r.code <- code
+	w.Shutdown()
+	code := <-w.code
+	w.code <- code
 	if code != 0 {
 		t.Errorf("exit code %d", code)
 	}
