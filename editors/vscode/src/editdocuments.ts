@@ -16,7 +16,7 @@ export class EditDocuments implements vscode.TextDocumentContentProvider {
 }
 
 /** Opens an edit in the diff editor. */
-export async function openDiff(sessions: Sessions, session: string, call: number): Promise<void> {
+export async function openDiff(sessions: Sessions, session: string, call: number, viewColumn: vscode.ViewColumn): Promise<void> {
   const sides = sidesOf(sessions.of(session).entries, call);
   if (!sides) {
     throw new Error('this edit left no diff');
@@ -24,5 +24,5 @@ export async function openDiff(sessions: Sessions, session: string, call: number
   const uri = (side: string) =>
     vscode.Uri.from({ scheme: EditDocuments.scheme, path: `/${sides.path}`, query: new URLSearchParams({ session, call: String(call), side }).toString() });
   const name = sides.path.split('/').pop() ?? sides.path;
-  await vscode.commands.executeCommand('vscode.diff', uri('before'), uri('after'), `${name} (agent's edit${sides.whole ? '' : ', changed places'})`, { preview: true });
+  await vscode.commands.executeCommand('vscode.diff', uri('before'), uri('after'), `${name} (agent's edit${sides.whole ? '' : ', changed places'})`, { preview: true, viewColumn });
 }

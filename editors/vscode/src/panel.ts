@@ -84,7 +84,7 @@ export class TranscriptPanel {
     this.lastStatus = status;
     const id = this.agent.current;
     const working = id !== undefined && this.agent.sessions.of(id).running.size > 0;
-    this.post({ type: 'status', working, text: status.state === 'working' ? status.text : status.state });
+    this.post({ type: 'status', working, text: status.state === 'waiting' ? 'waiting for you' : status.text });
     this.post({ type: 'questions', questions: [...this.agent.sessions.questions.values()] });
   }
 
@@ -114,7 +114,7 @@ export class TranscriptPanel {
         await agent.run('undo', [m.turn]);
         break;
       case 'diff':
-        await agent.attempt('open the diff', () => openDiff(agent.sessions, agent.current ?? '', m.call));
+        await agent.attempt('open the diff', () => openDiff(agent.sessions, agent.current ?? '', m.call, this.column()));
         break;
       case 'open':
         await agent.attempt('open the file', () => this.open(m.path, m.line, m.column));
@@ -140,8 +140,13 @@ export class TranscriptPanel {
     }
     const at = new vscode.Position(Math.max(0, line - 1), Math.max(0, column - 1));
     const document = await vscode.workspace.openTextDocument(vscode.Uri.file(target));
-    const beside = vscode.window.visibleTextEditors.find((e) => e.viewColumn !== this.panel?.viewColumn)?.viewColumn ?? vscode.ViewColumn.One;
-    await vscode.window.showTextDocument(document, { selection: new vscode.Range(at, at), viewColumn: beside });
+    await vscode.window.showTextDocument(document, { selection: new vscode.Range(at, at), viewColumn: this.column() });
+  }
+
+  /** Where what the panel opens goes: not over the panel. */
+  private column(): vscode.ViewColumn {
+    const other = vscode.window.tabGroups.all.find((g) => g.viewColumn !== this.panel?.viewColumn);
+    return other?.viewColumn ?? (this.panel ? vscode.ViewColumn.Beside : vscode.ViewColumn.One);
   }
 
   private html(webview: vscode.Webview): string {

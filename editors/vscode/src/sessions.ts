@@ -100,7 +100,8 @@ export class Sessions {
       return { state: 'waiting', text: question.title };
     }
     if (this.working) {
-      return { state: 'working', text: this.doing || 'working' };
+      // The server's words stay until the next ones, an answered question's too.
+      return { state: 'working', text: this.doing.replace(/^waiting for you: /, '') || 'working' };
     }
     if (!this.on) {
       return { state: 'off', text: '' };

@@ -56,7 +56,9 @@ export class View {
     this.input = d.createElement('textarea');
     const head = d.createElement('header');
     head.append(title, status, this.cancel);
-    app.append(head, empty, feed, questions, this.form(), announce);
+    const foot = d.createElement('footer');
+    foot.append(questions, this.form());
+    app.append(head, empty, feed, foot, announce);
     this.status(false, '');
   }
 

@@ -41,7 +41,6 @@ const scripts = {
   noeol: [{ calls: [{ read: { path: 'noeol.txt' } }] }, { calls: [patch('noeol.txt', '-b', '+B')] }, { text: 'Edited.' }],
   crash: [{ when: '1/1', calls: [exec('sh', '-c', 'echo once >> crashed; sleep 600')] }, { when: '1/2', text: 'So be it.' }],
   look: [{ calls: [exec('touch', 'effect')] }, { text: 'I could not.' }],
-  hostile: [{ text: hostile, calls: [exec('printf', '<b>out</b>\u001b[2J')] }, { text: 'Done.' }],
   // What the pictures show; the pauses let the page be seen at work.
   show: [
     { text: 'Let me look at the program first.', calls: [{ read: { path: 'main.go' } }] },
@@ -49,6 +48,10 @@ const scripts = {
     { when: '1/3', text: 'The compiler is right, `z` is not declared either.', calls: [exec('go', 'version')] },
     { when: '1/4', calls: [patch('main.go', '-\t_, x := "😀é", z', '+\t_, x := "😀é", 1')] },
     { when: '1/5', stream: ['The program ', 'builds now.'], latency: '100ms' },
+    { when: '2/1', calls: [exec('touch', 'effect')] },
+    { when: '2/2', text: 'Then I leave it.' },
+    { when: '3/1', text: hostile },
+    { when: '4/1', calls: [exec('sleep', '600')] },
   ],
 };
 

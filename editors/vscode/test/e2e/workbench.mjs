@@ -21,6 +21,7 @@ const quiet = {
   'workbench.enableExperiments': false,
   'window.commandCenter': false,
   'workbench.tips.enabled': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'editor.minimap.enabled': false,
   'security.workspace.trust.enabled': false,
 };
@@ -114,7 +115,7 @@ export async function runInHost(workbench, { extension, tests, timeout = 240_000
   try {
     let done;
     const finished = new Promise((r) => (done = r));
-    await browser.context.exposeFunction('codeAutomationLog', (type, args) => type === 'error' && console.error('[extension host]', ...args));
+    await browser.context.exposeFunction('codeAutomationLog', () => undefined);
     await browser.context.exposeFunction('codeAutomationExit', (code) => done(code));
     const remote = (file) => `vscode-remote://127.0.0.1:${workbench.port}${file}`;
     const payload = [['extensionDevelopmentPath', remote(extension)], ['extensionTestsPath', remote(tests)], ['skipWelcome', 'true']];
@@ -134,9 +135,9 @@ export async function palette(page, text, timeout = 60_000) {
   const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
   for (const end = Date.now() + timeout; ; ) {
     await page.keyboard.press('F1');
-    await input.waitFor({ state: 'visible' });
-    await input.fill('>' + text);
     try {
+      await input.waitFor({ state: 'visible', timeout: 4000 });
+      await input.fill('>' + text);
       await row.waitFor({ timeout: 3000 });
       break;
     } catch (e) {
