@@ -43,6 +43,17 @@ local play = {
     notify('agent/transcript', { session = session, index = 0, at = '', event = { kind = 'note', text = 'again' } })
     event({ kind = 'done', turn = 1, outcome = 'complete' })
   end,
+  late = function()
+    event({ kind = 'ask', turn = 1, id = 2, round = 2, attempt = 1 }, true)
+    event({ kind = 'message', turn = 1, text = 'Late words.', calls = {} }, true)
+    event({ kind = 'note', text = 'makes it fetch' })
+    notify('agent/delta', { session = session, turn = 1, text = 'Late words.' })
+  end,
+  chatter = function()
+    for i = 1, 5000 do
+      notify('window/logMessage', { type = 3, message = 'chatter ' .. i })
+    end
+  end,
   rubbish = function()
     notify('agent/transcript', { session = session, index = 99 })
     notify('agent/delta', { session = session })

@@ -38,6 +38,18 @@ T.case('a program that ends at once is tried a few times, then told of', functio
   T.eq(#vim.lsp.get_clients({ name = 'agent-lsp' }), 0)
 end)
 
+T.case('a program that is installed meanwhile is found by the next command', function()
+  local late = root .. '/.git/late'
+  T.setup({ { text = 'Hi.' } }, { cmd = { late } })
+  T.forget()
+  vim.cmd('Agent ask hello')
+  T.told('cannot run')
+  vim.uv.fs_symlink(vim.env.AGENT_TEST_BINARY, late)
+  T.eq(T.ask('hello'), 'agent: turn 1: complete')
+  T.attached(vim.fn.bufnr(root .. '/a.txt'))
+  T.attached(T.edit(root .. '/c.txt'))
+end)
+
 T.case('an option that does not exist is refused by name', function()
   local ok, err = pcall(require('agent_lsp').setup, { comand = {} })
   T.eq(ok, false)

@@ -9,7 +9,12 @@ T.setup({
   { when = '2/1', calls = { { read = { path = 'closed.txt' } }, { read = { path = 'dirty.txt' } } } },
   { when = '2/2', calls = { { write = { path = 'closed.txt', text = 'two\n' } }, { write = { path = 'dirty.txt', text = 'agent\n' } } } },
   { when = '2/3', text = 'Done.' },
+  { when = '3/1', calls = { { read = { path = 'untyped' } } } },
+  { when = '3/2', calls = { { patch = { path = 'untyped', diff = '@@\n-one\n+ONE\n mine\n' } } } },
+  { when = '3/3', text = 'Done.' },
 })
+local untyped = T.edit(T.write(root .. '/untyped', 'one\n'))
+vim.api.nvim_buf_set_lines(untyped, -1, -1, false, { 'mine' })
 local clean = T.edit(root .. '/clean.txt')
 vim.api.nvim_buf_set_lines(clean, 0, 1, false, { 'ONE' })
 vim.cmd('silent write')
@@ -47,6 +52,13 @@ T.case('an edit of a file in conflict is refused, a closed file is written and n
   T.eq({ T.text(dirty), T.read(root .. '/dirty.txt') }, { 'mine', 'disk\n' })
   T.match(T.text(T.transcript()), 'has unsaved changes and was changed on the disk too', true)
   T.eq({ T.read(root .. '/closed.txt'), vim.fn.bufnr(root .. '/closed.txt') }, { 'two\n', -1 })
+end)
+
+T.case('a file without a file type is known to the server all the same', function()
+  T.eq({ vim.bo[untyped].filetype, vim.bo[untyped].modified }, { '', true })
+  vim.api.nvim_set_current_buf(clean)
+  T.eq(T.ask('more'), 'agent: turn 3: complete')
+  T.eq({ T.text(untyped), T.read(root .. '/untyped') }, { 'ONE\nmine', 'ONE\nmine\n' })
 end)
 
 T.finish()

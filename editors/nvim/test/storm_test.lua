@@ -37,6 +37,22 @@ T.case('events that were not pushed are fetched; none shows twice', function()
   T.eq({ n, text:find('again', 1, true) }, { 1 })
 end)
 
+T.case('what streamed while its message was fetched is not shown beside it', function()
+  vim.cmd('Agent ask late')
+  T.wait('the note', function()
+    return T.text(T.transcript()):find('makes it fetch', 1, true)
+  end)
+  local flushed
+  vim.defer_fn(function()
+    flushed = true
+  end, 60)
+  T.wait('the next flush', function()
+    return flushed
+  end)
+  local _, n = T.text(T.transcript()):gsub('Late words', '')
+  T.eq(n, 1)
+end)
+
 T.case('rubbish is let be', function()
   vim.cmd('Agent ask rubbish')
   T.eq(T.told('bad'), 'agent: bad ␛[31m')
@@ -55,11 +71,22 @@ T.case('ends in the middle of a message are survived; a document is opened once 
   T.eq({ #pids, #vim.fn.uniq(vim.fn.sort(vim.deepcopy(pids))) }, { 4, 4 })
 end)
 
-T.case('the log has what was said, bounded', function()
+T.case('the log has what was said, bounded, whether it is shown or not', function()
   vim.cmd('Agent log')
   T.match(T.text(0), 'line 1000', true)
   T.match(T.text(0), 'the server ended with exit code 3', true)
-  assert(vim.api.nvim_buf_line_count(0) <= 2010, 'the log has no end')
+  for _ = 1, 2 do
+    vim.cmd('Agent ask chatter')
+    T.wait('the last line', function()
+      return T.text(0):find('chatter 5000\n?$')
+    end)
+    assert(vim.api.nvim_buf_line_count(0) <= 3010, 'the log has no end')
+    T.match(T.text(0), '^What the server logged')
+    vim.cmd('close')
+    vim.cmd('Agent log')
+    assert(vim.api.nvim_buf_line_count(0) <= 2010, 'the log has no end')
+    require('agent_lsp.ui').lines(0, 2, -1, {})
+  end
 end)
 
 T.finish()

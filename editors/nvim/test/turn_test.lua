@@ -37,6 +37,12 @@ vim.api.nvim_create_autocmd('User', {
   callback = function()
     local text, kind = require('agent_lsp').status()
     kinds[kind] = text
+    -- Looks at the folds as a redraw does, so that they are worked out step by step.
+    for _, win in ipairs(vim.api.nvim_list_wins()) do
+      vim.api.nvim_win_call(win, function()
+        vim.fn.foldclosed('$')
+      end)
+    end
   end,
 })
 

@@ -15,6 +15,7 @@ local buffers = {} -- attached buffers -> their root
 local crashes, timer, up = 0, nil, 0
 local stopping = false -- an end that was asked for
 local warned = false
+local absent = false -- the program was not there when it was to be enabled
 
 --- Calls a method of a client; Neovim 0.10 has them without self.
 local function call(c, method, ...)
@@ -107,12 +108,33 @@ local function flush(err)
   end
 end
 
+-- The workspace folder of a buffer, which may be one that a command named.
+local function belongs(buf)
+  local root = config.root(buf)
+  local name = not root and config.file(buf)
+  for _, r in ipairs(name and roots or {}) do
+    if vim.startswith(name, r .. '/') then
+      return r
+    end
+  end
+  return root
+end
+
+-- Attaches every file of the workspace folders, whatever started the server: the
+-- server must know the unsaved text of all of them.
+local function attach_all()
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    M.attach(buf)
+  end
+end
+
 local function on_init(c)
   client, starting, up = c, false, vim.uv.now()
   vim.schedule(function()
     for _, root in ipairs(roots) do
       add_folder(root)
     end
+    attach_all()
     require('agent_lsp.events').reconnected(function()
       open = true
       state.set_server('ready')
@@ -123,7 +145,7 @@ end
 
 local function on_attach(_, buf)
   require('agent_lsp.disk').examine(buf)
-  buffers[buf] = config.root(buf) or buffers[buf] or roots[1]
+  buffers[buf] = belongs(buf) or buffers[buf] or roots[1]
 end
 
 local start
@@ -255,9 +277,9 @@ local function missing(why)
   end
 end
 
--- Decides for each buffer that Neovim would attach.
+-- Decides for each buffer that could be attached.
 local function root_dir(buf, on_dir)
-  local root = config.root(buf)
+  local root = belongs(buf)
   if not root then
     return
   end
@@ -270,52 +292,43 @@ local function root_dir(buf, on_dir)
   end
 end
 
+--- Attaches a buffer, if it shows a file of a workspace folder and is not attached.
+---@param buf integer
+function M.attach(buf)
+  if not vim.api.nvim_buf_is_loaded(buf) or client and vim.lsp.buf_is_attached(buf, client.id) then
+    return
+  elseif config.values.autostart or client or starting then
+    root_dir(buf, function(root)
+      start(buf, root)
+    end)
+  end
+end
+
 --- Makes the server known to Neovim, and attaches it by itself if that is wanted.
 function M.enable()
   warned = false
+  absent = not M.found()
   require('agent_lsp.disk').setup()
-  local group = vim.api.nvim_create_augroup('agent_lsp_attach', { clear = true })
-  if modern and not M.found() then
-    -- Neovim would say it in its log only.
-    return vim.api.nvim_create_autocmd('FileType', {
-      group = group,
-      callback = function(args)
-        root_dir(args.buf, function() end)
-      end,
-    })
-  end
-  if modern then
+  -- Neovim's own attaches by file type only, and not every file has one.
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile', 'BufFilePost', 'FileType' }, {
+    group = vim.api.nvim_create_augroup('agent_lsp_attach', { clear = true }),
+    callback = function(args)
+      vim.schedule(function()
+        if vim.api.nvim_buf_is_valid(args.buf) then
+          M.attach(args.buf)
+        end
+      end)
+    end,
+  })
+  if modern and not absent then
     local c = server_config()
     c.root_dir = root_dir
     vim.lsp.config(M.name, c)
     if config.values.autostart then
       vim.lsp.enable(M.name)
     end
-    return
   end
-  if not config.values.autostart then
-    return
-  end
-  local function attach(buf)
-    root_dir(buf, function(root)
-      vim.schedule(function()
-        if vim.api.nvim_buf_is_loaded(buf) then
-          start(buf, root)
-        end
-      end)
-    end)
-  end
-  vim.api.nvim_create_autocmd('FileType', {
-    group = group,
-    callback = function(args)
-      attach(args.buf)
-    end,
-  })
-  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-    if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].filetype ~= '' then
-      attach(buf)
-    end
-  end
+  attach_all()
 end
 
 --- The workspace folder that a command given in a buffer is about. A file that is in
@@ -327,9 +340,8 @@ function M.root_for(buf)
   if root then
     return root
   end
-  local name, cwd = vim.api.nvim_buf_get_name(buf), vim.fs.normalize(vim.uv.cwd() or '.')
-  if name ~= '' and vim.bo[buf].buftype == '' and not name:match('^%a[%w+.-]+://') then
-    name = vim.fs.normalize(name)
+  local name, cwd = config.file(buf), vim.fs.normalize(vim.uv.cwd() or '.')
+  if name then
     return vim.startswith(name, cwd .. '/') and cwd or vim.fs.dirname(name)
   end
   return #roots > 0 and not vim.list_contains(roots, cwd) and roots[1] or cwd
@@ -347,12 +359,13 @@ function M.ready(buf, root, f)
     return f(why)
   elseif state.server == 'failed' then
     return f('the server does not run: :Agent restart starts it, :Agent log says more')
+  elseif absent then
+    M.enable() -- it was installed meanwhile
   end
-  local file = vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' and vim.api.nvim_buf_get_name(buf) ~= ''
   if not open then
     waiting[#waiting + 1] = f
   end
-  if not start(file and buf or nil, root) then
+  if not start(config.file(buf) and buf or nil, root) then
     waiting = {}
     return f('the server could not be started: :Agent log says more')
   end
@@ -405,6 +418,9 @@ function M.restart()
       state.set_server('missing')
       ui.error(why)
     elseif not starting then
+      if absent then
+        M.enable()
+      end
       add_folder(roots[1] or M.root_for(vim.api.nvim_get_current_buf()))
       state.set_server('off')
       restart()

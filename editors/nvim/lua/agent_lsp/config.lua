@@ -62,19 +62,28 @@ function M.set(opts)
   M.done = true
 end
 
---- The workspace folder of a buffer, nil when it is in none.
+--- The file of a buffer, nil when it shows none.
 ---@param bufnr integer
 ---@return string?
-function M.root(bufnr)
-  local values = M.values
-  if values.root_dir then
-    return values.root_dir(bufnr)
-  end
+function M.file(bufnr)
   local name = vim.api.nvim_buf_get_name(bufnr)
   if name == '' or vim.bo[bufnr].buftype ~= '' or name:match('^%a[%w+.-]+://') then
     return nil
   end
-  for _, marker in ipairs(values.root_markers) do
+  return vim.fs.normalize(name)
+end
+
+--- The workspace folder of a buffer, nil when it is in none.
+---@param bufnr integer
+---@return string?
+function M.root(bufnr)
+  local name = M.file(bufnr)
+  if not name then
+    return nil
+  elseif M.values.root_dir then
+    return M.values.root_dir(bufnr)
+  end
+  for _, marker in ipairs(M.values.root_markers) do
     local root = vim.fs.root(name, marker)
     if root then
       return vim.fs.normalize(root)

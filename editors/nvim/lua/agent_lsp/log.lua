@@ -19,6 +19,9 @@ function M.add(level, text)
   if buf and vim.api.nvim_buf_is_loaded(buf) then
     local at = vim.api.nvim_buf_line_count(buf)
     ui.lines(buf, at, at, new)
+    if at > 3 * keep then
+      ui.lines(buf, 2, at - keep, {})
+    end
   end
 end
 

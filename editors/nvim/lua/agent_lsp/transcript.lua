@@ -53,22 +53,13 @@ local function flush(view)
     return
   end
   local follow = ends(view.buf)
-  local at, changed, folds = head, false, false
+  local at, changed = head, false
   for i, b in ipairs(view.doc.blocks) do
-    if put(view, i, at) then
-      changed, folds = true, folds or b.fold
-    end
+    changed = put(view, i, at) or changed
     at = at + #b.lines
   end
   if not changed then
     return
-  end
-  if folds then
-    -- A block that grew begins a fold where none was: all is evaluated again, and what
-    -- the person opened stays open.
-    for _, win in ipairs(vim.fn.win_findbuf(view.buf)) do
-      vim.wo[win][0].foldmethod = 'expr'
-    end
   end
   local last = api.nvim_buf_line_count(view.buf)
   for _, win in ipairs(follow) do
