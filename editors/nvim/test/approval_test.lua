@@ -18,8 +18,10 @@ T.setup({
   { when = '3/1', calls = { touch('x1'), touch('x2') } },
   { when = '3/2', text = 'Both.' },
   { when = '4/1', calls = { touch('never') } },
-  { when = '5/1', calls = { { exec = { argv = { 'touch', 'at last' } } } } },
-  { when = '5/2', text = 'At last.' },
+  { when = '5/1', calls = { { exec = { argv = { 'touch', 'typed' } } } } },
+  { when = '5/2', text = 'Typed.' },
+  { when = '6/1', calls = { { exec = { argv = { 'touch', 'at last' } } } } },
+  { when = '6/2', text = 'At last.' },
 }, { settings = { approvals = 'ask' }, restart = { delay = 10 }, cmd_env = { AGENT_LSP_STORE = 'sqlite:' .. root .. '/.git/sessions.db' } })
 local buf = T.edit(root .. '/a.txt')
 T.attached(buf)
@@ -103,9 +105,29 @@ T.case('a cancelled turn takes its question back; a late answer does nothing', f
   vim.cmd('Agent cancel')
   T.eq(T.told('agent: turn '), 'agent: turn 4: cancelled')
   T.eq({ window(), require('agent_lsp.approve').open() }, { nil, 0 })
-  T.wait('its end', function() return T.text(T.transcript()):find('Turn 4 ended', 1, true) end)
+  T.wait('its end', function()
+    return T.text(T.transcript()):find('Turn 4 ended', 1, true)
+  end)
   late()
   T.eq(exists('never'), false)
+end)
+
+T.case('nothing is asked into what the person types', function()
+  local mode = vim.api.nvim_get_mode
+  vim.api.nvim_get_mode = function()
+    return { mode = 'i', blocking = false }
+  end
+  T.answers({ 'Allow once' })
+  T.forget()
+  vim.cmd('Agent ask and this')
+  T.told('waiting for your word: Run touch typed')
+  T.eq({ #T.questions, window() }, { 0 })
+  vim.api.nvim_exec_autocmds('ModeChanged', { pattern = 'n:i' })
+  T.eq(#T.questions, 0)
+  vim.api.nvim_get_mode = mode
+  vim.api.nvim_exec_autocmds('ModeChanged', { pattern = 'i:n' })
+  T.told('agent: turn 5: complete')
+  T.eq({ #T.questions, exists('typed') }, { 1, true })
 end)
 
 T.case('a question that is open when the server dies is taken back, and what it was about is not done', function()
@@ -121,8 +143,10 @@ T.case('a question that is open when the server dies is taken back, and what it 
   for _, pid in ipairs(vim.api.nvim_get_proc_children(vim.fn.getpid())) do
     vim.uv.kill(pid, 'sigkill')
   end
-  T.told('agent: turn 5: complete')
-  T.wait('transcript', function() return T.text(T.transcript()):find('Turn 5 ended', 1, true) end)
+  T.told('agent: turn 6: complete')
+  T.wait('transcript', function()
+    return T.text(T.transcript()):find('Turn 6 ended', 1, true)
+  end)
   T.told('touch') -- what was interrupted is named
   T.eq({ asked, exists('at last'), window() }, { 1, false, nil })
 end)

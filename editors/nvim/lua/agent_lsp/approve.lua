@@ -33,7 +33,7 @@ local function answer(q, decision, reason)
   close(q)
   coroutine.resume(q.thread, { decision = decision, reason = reason })
   if queue[1] then
-    vim.schedule(show)
+    M.soon()
   end
 end
 
@@ -110,12 +110,26 @@ function show()
   end
 end
 
+--- Asks the first question, but never into what the person is typing: a key meant for
+--- the text must not be an answer.
+function M.soon()
+  vim.schedule(function()
+    local q = queue[1]
+    if not q then
+      return
+    elseif not ui.calm() then
+      ui.notify('waiting for your word: ' .. inert.line(q.params.title, 100))
+    end
+    ui.when_calm(show)
+  end)
+end
+
 --- Handles agent/approve; returns when the person has answered.
 function M.ask(params)
   local q = { params = params, thread = coroutine.running() }
   queue[#queue + 1] = q
   if #queue == 1 then
-    vim.schedule(show)
+    M.soon()
   end
   return coroutine.yield()
 end

@@ -1,6 +1,7 @@
 -- The one client of this Neovim: starts the server, attaches buffers, adds the
 -- workspace folders, and brings the server back after a crash.
 local config = require('agent_lsp.config')
+local protocol = require('agent_lsp.protocol')
 local state = require('agent_lsp.state')
 local ui = require('agent_lsp.ui')
 local M = { name = 'agent-lsp' }
@@ -62,43 +63,6 @@ function M.found()
       vim.env.PATH or ''
     )
 end
-
-local function capabilities()
-  local c = vim.lsp.protocol.make_client_capabilities()
-  return vim.tbl_deep_extend('force', c, {
-    workspace = {
-      applyEdit = true,
-      workspaceEdit = { documentChanges = true, resourceOperations = { 'create', 'delete' }, failureHandling = 'abort' },
-      textDocumentContent = { dynamicRegistration = false },
-    },
-    experimental = { agent = { transcript = true, approvals = true } },
-  })
-end
-
-local handlers = {
-  ['workspace/applyEdit'] = function(_, params)
-    return require('agent_lsp.edit').apply(params, client and client.offset_encoding or 'utf-16')
-  end,
-  ['agent/transcript'] = function(_, params)
-    require('agent_lsp.events').transcript(params)
-  end,
-  ['agent/delta'] = function(_, params)
-    require('agent_lsp.transcript').delta(params.session, params.text)
-  end,
-  ['agent/approve'] = function(_, params)
-    return require('agent_lsp.approve').ask(params)
-  end,
-  ['workspace/textDocumentContent/refresh'] = function()
-    return vim.NIL -- transcripts are kept up to date by their events
-  end,
-  ['window/logMessage'] = function(_, params)
-    require('agent_lsp.log').add(params.type, params.message)
-  end,
-  ['window/showMessage'] = function(_, params)
-    require('agent_lsp.log').add(params.type, params.message)
-    ui.notify(params.message, ({ vim.log.levels.ERROR, vim.log.levels.WARN })[params.type])
-  end,
-}
 
 local function flush(err)
   local list = waiting
@@ -214,8 +178,8 @@ local function server_config()
     cmd = values.cmd,
     cmd_env = values.cmd_env,
     init_options = options,
-    capabilities = capabilities(),
-    handlers = handlers,
+    capabilities = protocol.capabilities(),
+    handlers = protocol.handlers,
     flags = { debounce_text_changes = 0 },
     before_init = function()
       starting = true

@@ -205,13 +205,12 @@ function M.open(session, focus)
   end
 end
 
---- Shows the transcript of a turn that begins, without taking the focus. In insert
---- mode, in the command-line window and the like nothing is opened.
+--- Shows the transcript of a turn that begins, without taking the focus.
 ---@param session string
 function M.show(session)
-  if vim.fn.getcmdwintype() == '' and api.nvim_get_mode().mode:match('^[niv]') then
+  ui.when_calm(function()
     pcall(M.open, session, false)
-  end
+  end)
 end
 
 --- Takes an event that was pushed.

@@ -38,6 +38,32 @@ function M.select(items, prompt, label, choose)
   end)
 end
 
+--- Whether a window or a question may come up now: not while the person types, selects
+--- or is in a window for command lines.
+---@return boolean
+function M.calm()
+  return vim.fn.getcmdwintype() == '' and vim.api.nvim_get_mode().mode:match('^nt?$') ~= nil
+end
+
+--- Calls f as soon as that may be, now if it may.
+---@param f fun()
+function M.when_calm(f)
+  if M.calm() then
+    return f()
+  end
+  vim.api.nvim_create_autocmd({ 'ModeChanged', 'CmdwinLeave' }, {
+    callback = function(args)
+      if args.event == 'ModeChanged' and not args.match:match(':nt?$') then
+        return
+      end
+      vim.schedule(function()
+        M.when_calm(f)
+      end)
+      return true
+    end,
+  })
+end
+
 --- A scratch buffer that never touches a file.
 ---@param buf integer
 ---@param filetype string
