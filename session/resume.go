@@ -33,31 +33,10 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 		}
 		m.end(s)
 	}
-	st, err := m.cfg.Store(ctx)
-	if err != nil {
-		return Resumed{}, fmt.Errorf("open the session store: %w", err)
-	}
-	rec, ok, err := st.Get(ctx, id)
-	switch {
-	case err != nil:
-		return Resumed{}, fmt.Errorf("read session %s: %w", id, err)
-	case !ok:
-		return Resumed{}, &ArgumentError{"session", fmt.Sprintf("%s is not known", id)}
-	}
-	m.mu.Lock()
-	used := rec.Harness
-	profile, known := m.settings.Profiles[rec.Harness]
-	if !known {
-		rec.Harness = m.settings.Profile
-		profile = m.settings.Profiles[rec.Harness]
-	}
-	m.mu.Unlock()
-	profile.Name = rec.Harness
-	s, err := m.make(id, rec.Root, profile, st)
+	s, lost, err := m.stored(ctx, id)
 	if err != nil {
 		return Resumed{}, err
 	}
-	s.record, s.resumed = rec, true
 	if err := s.lease(ctx); err != nil {
 		return Resumed{}, err
 	}
@@ -65,9 +44,9 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 	if err == nil {
 		err = s.replay(ctx, log)
 	}
-	if err == nil && !known {
+	if err == nil && lost != "" {
 		_, err = s.journal.record(ctx, &event.Note{Text: fmt.Sprintf(
-			"profile %s of this session is not configured any more; it goes on with profile %s", used, rec.Harness)})
+			"profile %s of this session is not configured any more; it goes on with profile %s", lost, s.record.Harness)})
 	}
 	if err != nil {
 		s.discard(ctx)
@@ -83,6 +62,36 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 		s.mail.post(func() { s.goOn(log) })
 	}
 	return out, nil
+}
+
+// stored makes the session of a stored record, which holds no lease yet. lost is
+// the record's profile where the configuration has it no more and the session got
+// another one.
+func (m *Manager) stored(ctx context.Context, id uuid.UUID) (s *Session, lost string, err error) {
+	st, err := m.cfg.Store(ctx)
+	if err != nil {
+		return nil, "", fmt.Errorf("open the session store: %w", err)
+	}
+	rec, ok, err := st.Get(ctx, id)
+	switch {
+	case err != nil:
+		return nil, "", fmt.Errorf("read session %s: %w", id, err)
+	case !ok:
+		return nil, "", &ArgumentError{"session", fmt.Sprintf("%s is not known", id)}
+	}
+	m.mu.Lock()
+	profile, known := m.settings.Profiles[rec.Harness]
+	if !known {
+		lost, rec.Harness = rec.Harness, m.settings.Profile
+		profile = m.settings.Profiles[rec.Harness]
+	}
+	m.mu.Unlock()
+	profile.Name = rec.Harness
+	if s, err = m.make(id, rec.Root, profile, st); err != nil {
+		return nil, "", err
+	}
+	s.record, s.resumed = rec, true
+	return s, lost, nil
 }
 
 // discard gives back what a session that never started holds.
