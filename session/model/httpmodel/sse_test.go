@@ -32,7 +32,9 @@ func events(r io.Reader) ([]Event, error) {
 func TestStreamsAreReadLineByLine(t *testing.T) {
 	one := func(name, data string) Event { return Event{Name: name, Data: []byte(data)} }
 	for text, want := range map[string][]Event{
-		"data: a\n\n": {one("", "a")},
+		"event: x\r\ndata: a\r\ndata: b\r\n\r\n":         {one("x", "a\nb")},
+		"event: x\rdata: a\rdata: b\r\r":                 {one("x", "a\nb")},
+		"data: a\n\n":                                    {one("", "a")},
 		"data:a\r\rdata: b\r\n\r\ndata:  c\n\r\n":        {one("", "a"), one("", "b"), one("", " c")},
 		"event: x\ndata: a\ndata\ndata: b\n\ndata:c\n\n": {one("x", "a\n\nb"), one("", "c")},
 		"\ufeffdata: a\n\n\n\n":                          {one("", "a")},
