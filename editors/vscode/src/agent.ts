@@ -7,6 +7,7 @@ import type { Entry, SessionInfo, SessionList } from './protocol';
 import { NotStarted, Server } from './server';
 import { Sessions } from './sessions';
 import { showStatus } from './status';
+import { forMessage } from './transcript/printable';
 import { SessionTree } from './tree';
 
 /**
@@ -25,6 +26,7 @@ export class Agent {
   /** The sessions' folders, by session, as file system paths. */
   readonly roots = new Map<string, string>();
   readonly titles = new Map<string, string>();
+  private readonly contexts = new Map<string, boolean>();
   private interrupted: string[] = [];
   private readonly catching = new Map<string, Promise<void>>();
 
@@ -77,7 +79,7 @@ export class Agent {
       const text = e instanceof Error ? e.message : String(e);
       this.log.error(`${name}: ${text}`);
       const show = 'Show Log';
-      void vscode.window.showErrorMessage(`Agent: ${text}`, show).then((picked) => picked && this.log.show());
+      void vscode.window.showErrorMessage(forMessage(`Agent: ${text}`, 500), show).then((picked) => picked && this.log.show());
       return undefined;
     }
   }
@@ -157,9 +159,15 @@ export class Agent {
     const status = this.sessions.status(this.current);
     showStatus(this.statusItem, status);
     this.panel.status(status);
-    const set = (key: string, value: unknown) => void vscode.commands.executeCommand('setContext', `agentLsp.${key}`, value);
-    set('working', this.sessions.working);
-    set('hasSession', this.current !== undefined);
+    this.setContext('working', this.sessions.working);
+    this.setContext('hasSession', this.current !== undefined);
+  }
+
+  private setContext(key: string, value: boolean): void {
+    if (this.contexts.get(key) !== value) {
+      this.contexts.set(key, value);
+      void vscode.commands.executeCommand('setContext', `agentLsp.${key}`, value);
+    }
   }
 
   private learn(s: SessionInfo): void {

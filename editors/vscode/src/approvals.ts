@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Decision, Question } from './protocol';
 import { questionKey, type Sessions } from './sessions';
-import { oneLine } from './transcript/printable';
+import { forMessage } from './transcript/printable';
 
 type Answer = { decision: Decision; reason?: string } | null;
 
@@ -63,7 +63,7 @@ export class Approvals {
 
   private async notify(key: string, q: Question): Promise<void> {
     const first = q.detail.split('\n', 1)[0] ?? '';
-    const message = `Agent: ${oneLine(q.title, 120)}${first && !q.title.includes(first) ? ` — ${oneLine(first, 120)}` : ''}`;
+    const message = forMessage(`Agent: ${q.title}${first && !q.title.includes(first) ? ` — ${first}` : ''}`, 200);
     const picked = await vscode.window.showWarningMessage(message, ...choices.map(([c]) => c), details);
     if (picked === details) {
       this.show(q.session);

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Agent } from './agent';
 import type { CheckResult, ProfileInfo } from './protocol';
 import { SessionItem } from './tree';
-import { oneLine } from './transcript/printable';
+import { forMessage, oneLine } from './transcript/printable';
 
 type Command = (agent: Agent, ...args: unknown[]) => Promise<unknown>;
 interface Started {
@@ -160,7 +160,7 @@ async function deleteSession(agent: Agent, target: unknown, sure: unknown): Prom
   if (!session) {
     return;
   }
-  const name = oneLine(agent.titles.get(session) ?? session, 60);
+  const name = forMessage(agent.titles.get(session) ?? session, 60);
   const yes = 'Delete';
   if (sure !== true && (await vscode.window.showWarningMessage(`Delete the session "${name}" and its transcript? Undo of its edits goes with it.`, { modal: true }, yes)) !== yes) {
     return;
@@ -178,7 +178,7 @@ async function undo(agent: Agent, turn?: unknown): Promise<unknown> {
     session: agent.current, ...(typeof turn === 'number' && { turn }),
   });
   const rest = done.notCovered.length > 0 ? ` Changed by commands and not undone: ${done.notCovered.join(', ')}.` : '';
-  void vscode.window.showInformationMessage(`Agent: turn ${done.turn} undone in ${done.files.join(', ')}.${rest}`);
+  void vscode.window.showInformationMessage(forMessage(`Agent: turn ${done.turn} undone in ${done.files.join(', ')}.${rest}`, 500));
   return done;
 }
 
@@ -210,7 +210,7 @@ async function check(agent: Agent): Promise<CheckResult[]> {
       default: return `unchecked, ${what} failed: ${oneLine(r.text, 160)}`;
     }
   };
-  const message = `Agent: ${results.map(say).join('; ') || 'there is nothing to check'}.`;
+  const message = forMessage(`Agent: ${results.map(say).join('; ') || 'there is nothing to check'}.`, 1000);
   const open = 'Show Problems';
   const shown = results.every((r) => r.outcome === 'clean')
     ? vscode.window.showInformationMessage(message)

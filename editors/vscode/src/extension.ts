@@ -16,6 +16,8 @@ const commands = [
   'openTranscript', 'deleteSession', 'refreshSessions',
 ];
 
+let loaded: Promise<Agent> | undefined;
+
 export function activate(context: vscode.ExtensionContext): Api {
   const started = performance.now();
   const status = vscode.window.createStatusBarItem('agentLsp.status', vscode.StatusBarAlignment.Left, 0);
@@ -26,7 +28,6 @@ export function activate(context: vscode.ExtensionContext): Api {
   status.show();
 
   const changed = new vscode.EventEmitter<vscode.TreeItem | undefined>();
-  let loaded: Promise<Agent> | undefined;
   const agent = () =>
     (loaded ??= Promise.resolve().then(() => {
       const module = require('./agent.js') as typeof import('./agent');
@@ -66,4 +67,9 @@ export function activate(context: vscode.ExtensionContext): Api {
     }),
   );
   return { agent, activationMs: performance.now() - started };
+}
+
+/** Lets the server suspend what runs before the window goes. */
+export async function deactivate(): Promise<void> {
+  await (await loaded)?.server.stop();
 }

@@ -10,6 +10,7 @@ import { findBinary } from './binary';
 import { saveTouched } from './edits';
 import type { Decision, Entry, Question } from './protocol';
 import { explicitSettings, serverKeys } from './settings';
+import { forMessage } from './transcript/printable';
 
 /** What the server tells; the methods are called in the order of the messages. */
 export interface Listener {
@@ -100,7 +101,8 @@ export class Server implements vscode.Disposable {
     }
   }
 
-  private async stop(): Promise<void> {
+  /** Ends the server in order. */
+  async stop(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
     const client = this.client;
@@ -150,7 +152,7 @@ export class Server implements vscode.Disposable {
     this.log.error(found.problem);
     const open = 'Open Setting';
     // One message, however many commands want the server.
-    this.told ??= vscode.window.showErrorMessage(found.problem, open).then(
+    this.told ??= vscode.window.showErrorMessage(forMessage(found.problem, 500), open).then(
       (picked) => {
         this.told = undefined;
         if (picked === open) {

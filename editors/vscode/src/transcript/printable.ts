@@ -20,3 +20,11 @@ export function oneLine(text: string, max: number): string {
   const chars = [...printable(text).split(/\s+/).filter(Boolean).join(' ')];
   return chars.length > max ? chars.slice(0, max - 1).join('') + '…' : chars.join('');
 }
+
+/**
+ * A text for a notification. VS Code makes links of [words](command:…) in those, so
+ * text of a model must not hold any.
+ */
+export function forMessage(text: string, max: number): string {
+  return oneLine(text, max).replace(/\](?=\()/g, '] ');
+}

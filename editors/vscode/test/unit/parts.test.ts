@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Backoff } from '../../src/backoff';
 import { Sessions } from '../../src/sessions';
 import { explicitSettings, serverKeys, type Settings } from '../../src/settings';
-import { oneLine, printable } from '../../src/transcript/printable';
+import { forMessage, oneLine, printable } from '../../src/transcript/printable';
 import { readMessage } from '../../src/webview/messages';
 
 test('a server that keeps ending is started later and later, then no more', () => {
@@ -109,4 +109,8 @@ test('a server that is gone leaves nothing running, and names what did', () => {
   s.delta('s', 1, 'half');
   expect(s.reset()).toEqual(['s']);
   expect([s.working, s.of('s').pending, s.reset()]).toEqual([false, undefined, []]);
+});
+
+test('a notification holds no links of a model', () => {
+  expect(forMessage('Run [ok](command:evil) \u202Ex\n[b](https://x)', 99)).toBe('Run [ok] (command:evil) [U+202E]x [b] (https://x)');
 });
