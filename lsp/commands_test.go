@@ -36,7 +36,7 @@ func TestCommands(t *testing.T) {
 		{"agent.prompt", `{"text":"x","context":[{"uri":"file:///nowhere/x"}]}`, `-32602 agent.prompt: context[0].uri: /nowhere/x is in no workspace folder of this editor: it has DIR`, ``},
 		{"agent.prompt", `{"text":"x","context":[{"uri":"git:x"}]}`, `-32602 agent.prompt: context[0].uri: git:x is not a file: need a file:// URI`, ``},
 		{"agent.prompt", `{"text":"x","context":[{}]}`, `-32602 agent.prompt: context[0].uri: is missing: it must be a string`, ``},
-		{"agent.prompt", `{"text":"x","session":"` + secondID.String() + `"}`, `-32602 agent.prompt: session: ` + secondID.String() + ` belongs to /elsewhere, which is not a workspace folder of this editor`, ``},
+		{"agent.prompt", `{"text":"x","session":"` + secondID.String() + `"}`, `-32602 agent.prompt: session: ` + secondID.String() + ` belongs to /elsewhere, which is not a workspace folder of this editor; to go on with it in another one: agent-lsp sessions move ` + secondID.String() + ` FOLDER`, ``},
 		{"agent.prompt", `{"text":"x","wiat":true}`, `-32602 agent.prompt: wiat: unknown member: use text, session, root, context, wait`, ``},
 		{"agent.cancel", `{}`, `{"cancelled":true}`, `cancel - -`},
 		{"agent.cancel", `{"session":` + one + `,"turn":3}`, `{"cancelled":true}`, `cancel ` + firstID.String() + ` 3`},

@@ -109,7 +109,7 @@ func (f *folders) describe() string {
 // client's folders, or to none that is known, which is for the engine to judge.
 func (s *Server) own(ctx context.Context, engine Engine, id uuid.UUID) error {
 	root, ok := s.roots.of(id)
-	if !ok {
+	if !ok || root != "" && s.folders.named(root) == nil { // it may have been moved since
 		l, err := engine.List(ctx)
 		if err != nil {
 			return err
@@ -122,7 +122,7 @@ func (s *Server) own(ctx context.Context, engine Engine, id uuid.UUID) error {
 		}
 	}
 	if root != "" && s.folders.named(root) == nil {
-		return &session.ArgumentError{Member: "session", Text: fmt.Sprintf("%s belongs to %s, which is not a workspace folder of this editor", id, root)}
+		return &session.ArgumentError{Member: "session", Text: fmt.Sprintf("%s belongs to %s, which is not a workspace folder of this editor; to go on with it in another one: agent-lsp sessions move %s FOLDER", id, root, id)}
 	}
 	return nil
 }

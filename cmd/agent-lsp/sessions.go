@@ -24,6 +24,7 @@ type sessionsCommand struct {
 	List   sessionsList   `cmd:"" default:"1" help:"List the sessions."`
 	Show   sessionsShow   `cmd:"" help:"Show a session's transcript."`
 	Export sessionsExport `cmd:"" help:"Print a session's transcript, one JSON event a line."`
+	Move   sessionsMove   `cmd:"" help:"Make a session one of another workspace folder, e.g. of the same project on this machine."`
 	Rm     sessionsRm     `cmd:"" help:"Delete sessions."`
 	Prune  sessionsPrune  `cmd:"" help:"Delete the sessions that the configured retention does not keep."`
 }
@@ -140,6 +141,22 @@ func eachEvent(ctx context.Context, st store.Store, id uuid.UUID, do func(store.
 func printJSON(w io.Writer, index uint64, at time.Time, event []byte) error {
 	_, err := fmt.Fprintf(w, "{\"index\":%d,\"at\":%q,\"event\":%s}\n", index, at.UTC().Format(time.RFC3339Nano), event)
 	return err
+}
+
+type sessionsMove struct {
+	Session uuid.UUID `arg:"" help:"The session's id."`
+	Folder  string    `arg:"" type:"existingdir" help:"The workspace folder to go on in."`
+}
+
+// Run moves a session that no process drives.
+func (s *sessionsMove) Run(c *cli, std stdio) int {
+	return c.withStore(std, func(ctx context.Context, st store.Store, _ *config.Config) error {
+		if err := session.Move(ctx, st, s.Session, s.Folder); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(std.out, "moved %s to %s\n", s.Session, s.Folder)
+		return err
+	})
 }
 
 type sessionsRm struct {
