@@ -1,0 +1,89 @@
+package session
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/model"
+)
+
+// answers is a model that gives its answers in order.
+type answers struct {
+	replies  []model.Response
+	requests []model.Request
+}
+
+func (m *answers) Respond(_ context.Context, req model.Request, _ func(model.Delta)) (model.Response, error) {
+	m.requests = append(m.requests, req)
+	return m.replies[len(m.requests)-1], nil
+}
+
+func TestACallThatWasCutByTheOutputLimitIsNotRun(t *testing.T) {
+	for name, arguments := range map[string]string{
+		"in the middle":      `{"path":"a.txt","text":"half`,
+		"where it parses":    `{"path":"a.txt","text":"half"}`,
+		"without arguments":  ``,
+		"after another call": `{"path":"b.txt","text":"whole"}`,
+	} {
+		for _, finish := range []string{"length", "max_tokens", "max_output_tokens"} {
+			t.Run(name+", "+finish, func(t *testing.T) {
+				r := start(t, map[string]string{"a.txt": "before\n"}, "version: 1\nentries: [{text: unused}]\n")
+				m := &answers{replies: []model.Response{
+					{Calls: []model.FunctionCall{{ID: "1", Name: "write", Arguments: arguments}}, Finish: finish},
+					{Text: new("Shorter, then."), Finish: "stop"},
+				}}
+				withModel(r, m, 0)
+				if _, res := r.run("go"); res.Text != "Shorter, then." {
+					t.Errorf("turn ended %+v", res)
+				}
+				if got := r.read("a.txt"); got != "before\n" {
+					t.Errorf("a.txt is %q", got)
+				}
+				if _, err := os.Stat(filepath.Join(r.dir, "b.txt")); err == nil {
+					t.Error("b.txt was written")
+				}
+				if last := m.requests[1].Messages[len(m.requests[1].Messages)-1]; !strings.Contains(string(last), "cut by the output limit") {
+					t.Errorf("the model was told %s", last)
+				}
+			})
+		}
+	}
+}
+
+func TestCallsWithOneIDAreToldApart(t *testing.T) {
+	appending := func(text string) model.FunctionCall {
+		return model.FunctionCall{ID: "dup1", Name: "exec", Arguments: `{"argv":["sh","-c","echo ` + text + ` >> f"]}`}
+	}
+	for name, c := range map[string]struct {
+		calls []model.FunctionCall
+		want  string
+	}{
+		"identical": {[]model.FunctionCall{appending("x"), appending("x")}, "x\n"},
+		"different": {[]model.FunctionCall{appending("x"), appending("y")}, "x\ny\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
+			m := &answers{replies: []model.Response{{Calls: c.calls, Finish: "tool_calls"}, {Text: new("done"), Finish: "stop"}}}
+			withModel(r, m, 0)
+			r.run("go")
+			if got := r.read("f"); got != c.want {
+				t.Errorf("the effects are %q, want %q", got, c.want)
+			}
+			ids := map[string]int{}
+			for _, p := range r.events {
+				if call, ok := p.(*event.Call); ok {
+					ids[call.ProviderID]++
+				}
+			}
+			for id, n := range ids {
+				if n != 1 {
+					t.Errorf("%d calls have the id %s", n, id)
+				}
+			}
+		})
+	}
+}
