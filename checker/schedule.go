@@ -153,8 +153,10 @@ func closed(root string) Result {
 }
 
 func noMarker(root string) Result {
-	return Result{Outcome: Skipped, Root: root, New: -1,
-		Text: "no project marker (Cargo.toml, package.json, go.mod, pyproject.toml and the like) is in this root"}
+	return Result{
+		Outcome: Skipped, Root: root, New: -1,
+		Text: "no project marker (Cargo.toml, package.json, go.mod, pyproject.toml and the like) is in this root",
+	}
 }
 
 // jobs groups the edited files by the roots that they are checked in; homeless
