@@ -55,7 +55,7 @@ func TestCommands(t *testing.T) {
 		{"agent.session.resume", `{}`, `-32602 agent.session.resume: session: is missing: it must be a session id`, ``},
 		{"agent.session.close", `{"session":` + one + `}`, `{}`, `close ` + firstID.String()},
 		{"agent.session.delete", `{"session":` + one + `}`, `{}`, `delete ` + firstID.String()},
-		{"agent.session.delete", `{"session":"` + secondID.String() + `"}`, `-32602 agent.session.delete: session: ` + secondID.String() + ` belongs to /elsewhere, which is not a workspace folder of this editor`, ``},
+		{"agent.session.delete", `{"session":"` + secondID.String() + `"}`, `-32602 agent.session.delete: session: ` + secondID.String() + ` belongs to /elsewhere, which is not a workspace folder of this editor; to go on with it in another one: agent-lsp sessions move ` + secondID.String() + ` FOLDER`, ``},
 		{"agent.transcript", `{"session":` + one + `}`, `{"events":[{"index":0,"at":"0001-01-01T00:00:00Z","event":{"kind":"note","text":"hi"}}],"head":1}`, `transcript -`},
 		{"agent.transcript", `{"session":` + one + `,"after":4}`, `{"events":[{"index":0,"at":"0001-01-01T00:00:00Z","event":{"kind":"note","text":"hi"}}],"head":1}`, `transcript 4`},
 		{"agent.undo", `{"turn":2}`, `{"session":` + one + `,"turn":1,"files":["a.go"],"notCovered":[]}`, `undo - 2 - in DIR`},

@@ -60,7 +60,7 @@ func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 // resultOf is a call's outcome as the transcript keeps it.
 func resultOf(t *turn, c *call, out tools.Outcome) *event.Result {
 	r := &event.Result{
-		Turn: t.id, ID: c.id, Call: c.index, State: event.State(out.State), Text: out.Text,
+		Turn: t.id, ID: c.id, Call: c.index, State: event.State(out.State), Text: valid(out.Text),
 		Read: out.ReadHash, Changed: out.Touched,
 	}
 	if ch := out.Edit; ch != nil {
