@@ -164,7 +164,7 @@ func unwritable(t *testing.T) string {
 		if slices.ContainsFunc(proc.Scratch(os.Environ()), func(dir string) bool { return within(dir, abs) }) {
 			continue
 		}
-		dir, err := os.MkdirTemp(abs, "agent-lsp-outside-") //nolint:usetesting // what lies below the temporary directory may be written
+		dir, err := os.MkdirTemp(abs, "agent-lsp-outside-") //nolint:usetesting // what lies below the temporary directory may be written //nolint:usetesting // what lies below the temporary directory may be written
 		if err != nil {
 			continue
 		}

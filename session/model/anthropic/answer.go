@@ -179,8 +179,11 @@ func (a *answer) whole(data []byte) (httpmodel.Progress, error) {
 
 func (u *usage) take(o usage) {
 	for _, c := range []struct{ to, from **uint64 }{
-		{&u.Input, &o.Input}, {&u.CacheRead, &o.CacheRead}, {&u.CacheWrite, &o.CacheWrite},
-		{&u.Output, &o.Output}, {&u.Details.Thinking, &o.Details.Thinking},
+		{&u.Input, &o.Input},
+		{&u.CacheRead, &o.CacheRead},
+		{&u.CacheWrite, &o.CacheWrite},
+		{&u.Output, &o.Output},
+		{&u.Details.Thinking, &o.Details.Thinking},
 	} {
 		if *c.from != nil {
 			*c.to = *c.from

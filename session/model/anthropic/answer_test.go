@@ -49,8 +49,14 @@ func TestArgumentsComeInAnyForm(t *testing.T) {
 func TestWhyAnAnswerEnded(t *testing.T) {
 	const said = `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"x"}}`
 	for _, c := range []struct{ lines, stop, want string }{
-		{said, "end_turn", "stop"}, {said, "stop_sequence", "stop"}, {said, "max_tokens", "max_tokens"}, {call, "max_tokens", "max_tokens"},
-		{call, "tool_use", "tool_calls"}, {call, "end_turn", "tool_calls"}, {said, "refusal", "refusal"}, {said, "pause_turn", "pause_turn"},
+		{said, "end_turn", "stop"},
+		{said, "stop_sequence", "stop"},
+		{said, "max_tokens", "max_tokens"},
+		{call, "max_tokens", "max_tokens"},
+		{call, "tool_use", "tool_calls"},
+		{call, "end_turn", "tool_calls"},
+		{said, "refusal", "refusal"},
+		{said, "pause_turn", "pause_turn"},
 		{said, "model_context_window_exceeded", "length"},
 	} {
 		if got := heard(t, ended(c.lines, c.stop)).Response.Finish; got != c.want {

@@ -40,8 +40,10 @@ func (a *Attempt) Stream(resp *http.Response, handle func(Event) (Progress, erro
 	case kind == "application/json", strings.HasSuffix(kind, "+json"), isObject(stream):
 		return a.body(stream, handle)
 	case strings.HasPrefix(kind, "text/html"):
-		return &failure{&model.Error{Kind: model.BadRequest, Status: resp.StatusCode,
-			Message: "the server answered with a web page; check the profile's base_url"}, true}
+		return &failure{&model.Error{
+			Kind: model.BadRequest, Status: resp.StatusCode,
+			Message: "the server answered with a web page; check the profile's base_url",
+		}, true}
 	}
 	dec := NewDecoder(stream)
 	whole := false

@@ -72,8 +72,10 @@ func TestCallsAreAssembledFromWhateverFragments(t *testing.T) {
 		"arguments as an object": {`{"tool_calls":[{"index":0,"id":"1","function":{"name":"read","arguments":{"path":"a"}}}]}`, two[:1]},
 		"of old servers": {`{"function_call":{"name":"read","arguments":"{\"path\":"}}
 			{"function_call":{"arguments":"\"a\"}"}}`, nameless[:1]},
-		"empty arguments": {`{"tool_calls":[{"index":0,"id":"1","function":{"name":"x","arguments":""}},{"index":1,"id":"2","function":{"name":"x"}},{"index":2,"id":"3","function":{"name":"x","arguments":" "}},{"index":3,"id":"4","function":{"name":"x","arguments":"null"}},{"index":4,"id":"5","function":{"name":"x","arguments":null}}]}`,
-			[]model.FunctionCall{{ID: "1", Name: "x", Arguments: "{}"}, {ID: "2", Name: "x", Arguments: "{}"}, {ID: "3", Name: "x", Arguments: "{}"}, {ID: "4", Name: "x", Arguments: "{}"}, {ID: "5", Name: "x", Arguments: "{}"}}},
+		"empty arguments": {
+			`{"tool_calls":[{"index":0,"id":"1","function":{"name":"x","arguments":""}},{"index":1,"id":"2","function":{"name":"x"}},{"index":2,"id":"3","function":{"name":"x","arguments":" "}},{"index":3,"id":"4","function":{"name":"x","arguments":"null"}},{"index":4,"id":"5","function":{"name":"x","arguments":null}}]}`,
+			[]model.FunctionCall{{ID: "1", Name: "x", Arguments: "{}"}, {ID: "2", Name: "x", Arguments: "{}"}, {ID: "3", Name: "x", Arguments: "{}"}, {ID: "4", Name: "x", Arguments: "{}"}, {ID: "5", Name: "x", Arguments: "{}"}},
+		},
 		"broken arguments stay as they are": {`{"tool_calls":[{"index":0,"id":"1","function":{"name":"x","arguments":"{\"p\": \"a"}}]}`, []model.FunctionCall{{ID: "1", Name: "x", Arguments: `{"p": "a`}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -86,9 +88,16 @@ func TestCallsAreAssembledFromWhateverFragments(t *testing.T) {
 func TestWhyAnAnswerEnded(t *testing.T) {
 	const said, call = `{"content":"x"}`, `{"tool_calls":[{"index":0,"id":"1","function":{"name":"write","arguments":"{\"path\":\"a\",\"text\":\"half"}}]}`
 	for _, c := range []struct{ line, finish, want string }{
-		{said, "stop", "stop"}, {said, "length", "length"}, {call, "length", "length"}, {call, "stop", "tool_calls"},
-		{call, "tool_calls", "tool_calls"}, {call, "function_call", "tool_calls"}, {call, "MAX_TOKENS", "max_tokens"},
-		{said, "content_filter", "content_filter"}, {`{"refusal":"I cannot"}`, "stop", "refusal"}, {said, "eos", "eos"},
+		{said, "stop", "stop"},
+		{said, "length", "length"},
+		{call, "length", "length"},
+		{call, "stop", "tool_calls"},
+		{call, "tool_calls", "tool_calls"},
+		{call, "function_call", "tool_calls"},
+		{call, "MAX_TOKENS", "max_tokens"},
+		{said, "content_filter", "content_filter"},
+		{`{"refusal":"I cannot"}`, "stop", "refusal"},
+		{said, "eos", "eos"},
 	} {
 		if got := heard(t, chatAPI, deltas(c.line, c.finish)).Response.Finish; got != c.want {
 			t.Errorf("%s with %s: %s, want %s", c.finish, c.line, got, c.want)

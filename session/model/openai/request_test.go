@@ -61,7 +61,8 @@ func TestChatSendsTheMessagesAsTheyAre(t *testing.T) {
 func TestAConversationBecomesItems(t *testing.T) {
 	p := New(model.Profile{}, Config{})
 	got, err := p.responsesBody(model.Request{Profile: model.Profile{Model: "m", MaxOutput: 9}, Messages: messages(talk), Tools: []jsontext.Value{
-		jsontext.Value(`{"type":"function","function":{"name":"read","description":"d","parameters":{"type":"object","z":1,"a":2}}}`)}})
+		jsontext.Value(`{"type":"function","function":{"name":"read","description":"d","parameters":{"type":"object","z":1,"a":2}}}`),
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,8 +54,10 @@ func chatUsageOf(u model.Usage) object {
 func encodeChat(s wiretest.Said) []wiretest.Event {
 	var out []wiretest.Event
 	chunk := func(delta object, finish any) {
-		out = append(out, wiretest.Event{Data: text(object{"id": s.ID, "object": "chat.completion.chunk", "error": nil, "usage": nil,
-			"choices": []object{{"index": 0, "delta": delta, "finish_reason": finish}}})})
+		out = append(out, wiretest.Event{Data: text(object{
+			"id": s.ID, "object": "chat.completion.chunk", "error": nil, "usage": nil,
+			"choices": []object{{"index": 0, "delta": delta, "finish_reason": finish}},
+		})})
 	}
 	chunk(object{"role": "assistant", "content": nil}, nil)
 	for _, r := range s.Reasoning {
