@@ -22,6 +22,7 @@ T.case('the first prompt starts the server, in a directory that is no project, t
   T.attached(a)
   T.attached(b)
   T.attached(T.edit(root .. '/new.txt'))
+  T.attached(T.edit(root .. '/untyped'))
 end)
 
 T.case('what the checker could not do shows in the status', function()

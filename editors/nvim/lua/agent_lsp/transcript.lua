@@ -9,6 +9,7 @@ local api = vim.api
 ---@field doc agent_lsp.Doc
 ---@field shown string[][] the lines of each block as they stand in the buffer
 ---@field levels? string[] the fold level of each line
+---@field refolding? boolean
 ---@field loading boolean
 ---@field queue table[] events that came while loading
 ---@field deltas string[] what was said since the last flush
@@ -46,6 +47,21 @@ local function put(view, i, at)
   return true
 end
 
+-- Neovim works out no folds by expression while the person inserts, and not all of
+-- them after. What was opened stays open.
+local function refold(view)
+  if view.refolding or ui.calm() then
+    return
+  end
+  view.refolding = true
+  ui.when_calm(function()
+    view.refolding = nil
+    for _, win in ipairs(vim.fn.win_findbuf(view.buf)) do
+      vim.wo[win][0].foldmethod = 'expr'
+    end
+  end)
+end
+
 -- Brings the buffer up to the document, changing only lines that differ. Windows
 -- whose cursor is at the end follow.
 local function flush(view)
@@ -55,7 +71,12 @@ local function flush(view)
   local follow = ends(view.buf)
   local at, changed = head, false
   for i, b in ipairs(view.doc.blocks) do
-    changed = put(view, i, at) or changed
+    if put(view, i, at) then
+      changed = true
+      if b.fold then
+        refold(view)
+      end
+    end
     at = at + #b.lines
   end
   if not changed then
