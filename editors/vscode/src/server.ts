@@ -156,7 +156,7 @@ export class Server implements vscode.Disposable {
       (picked) => {
         this.told = undefined;
         if (picked === open) {
-          void vscode.commands.executeCommand('workbench.action.openSettings', 'agentLsp.server.path');
+          void openSetting('agentLsp.server.path');
         }
       },
       () => (this.told = undefined),
@@ -248,6 +248,13 @@ export class Server implements vscode.Disposable {
       this.listener.doing(p.message);
     }
   }
+}
+
+/** Opens a setting of the machine, which in a remote window is the other one's. */
+function openSetting(key: string): Thenable<unknown> {
+  return vscode.env.remoteName === undefined
+    ? vscode.commands.executeCommand('workbench.action.openSettings', key)
+    : vscode.commands.executeCommand('workbench.action.openRemoteSettings', { query: key });
 }
 
 const storeOf = (settings: Record<string, unknown>) => ('store' in settings ? { store: settings['store'] } : {});
