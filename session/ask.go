@@ -54,7 +54,7 @@ func (s *Session) fail(t *turn, err error) {
 // times more. A reply with a call that does not fit is answered in the transcript
 // and never reaches the core.
 func (s *Session) askModel(a *ask) (*event.Message, core.Reply, error) {
-	for attempt := 1; ; attempt++ {
+	for attempt := a.event.Attempt; ; attempt++ {
 		resp, profile, err := s.respond(a)
 		if err != nil {
 			return nil, core.Reply{}, err

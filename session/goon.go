@@ -13,10 +13,10 @@ import (
 const interruptedText = "interrupted: the session stopped while this call ran; it may have taken effect and was not run again"
 
 // interrupted says of each interrupted call what it was.
-func (s *Session) interrupted(l *log) []string {
+func (s *Session) interrupted(ctx context.Context, l *log) []string {
 	out := []string{}
 	for _, c := range l.calls {
-		if !s.repeatable(c.op) && c.op.Write == nil && c.op.Patch == nil {
+		if !s.repeatable(ctx, c.op) && c.op.Write == nil && c.op.Patch == nil {
 			out = append(out, fmt.Sprintf("%s %s: %s", c.name, c.args, interruptedText))
 		}
 	}
@@ -59,7 +59,7 @@ func (s *Session) takeUp(t *turn, l *log) {
 // settle tells from the file what became of a call; false when it is to be
 // performed.
 func (s *Session) settle(c *call, intent *event.Approval) (tools.Outcome, bool) {
-	if s.repeatable(c.op) {
+	if s.repeatable(s.ctx, c.op) {
 		return tools.Outcome{}, false
 	}
 	interrupted := tools.Outcome{State: tools.State(event.Interrupted), Text: interruptedText}
@@ -107,6 +107,6 @@ func (s *Session) hashNow(path string) (hash, text string) {
 }
 
 // repeatable tells the calls that may run twice: they change nothing.
-func (s *Session) repeatable(op core.Call) bool {
-	return op.Read != nil || op.Git != nil && !s.tools.Decide(s.ctx, op).Mutates
+func (s *Session) repeatable(ctx context.Context, op core.Call) bool {
+	return op.Read != nil || op.Git != nil && !s.tools.Decide(ctx, op).Mutates
 }

@@ -219,7 +219,11 @@ func (m *Manager) New(ctx context.Context, n NewSession) (uuid.UUID, error) {
 			}
 		}
 	}
-	return id, m.adopt(s)
+	if err := m.adopt(s, nil); err != nil {
+		s.discard(ctx)
+		return uuid.Nil, err
+	}
+	return id, nil
 }
 
 // freshID is an id that the store has no session of, held for the caller until
@@ -308,14 +312,17 @@ func (m *Manager) make(id uuid.UUID, root string, profile model.Profile, st stor
 	return s, nil
 }
 
-// adopt starts a session and lists it.
-func (m *Manager) adopt(s *Session) error {
+// adopt starts a session, has it do what comes first, and lists it.
+func (m *Manager) adopt(s *Session, first func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
 		return errClosed
 	}
 	s.start(m.ctx)
+	if first != nil {
+		s.mail.post(first)
+	}
 	m.sessions[s.id] = s
 	m.recent[s.root] = s.id
 	return nil

@@ -52,14 +52,15 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 		s.discard(ctx)
 		return Resumed{}, err
 	}
-	if err := m.adopt(s); err != nil {
-		s.discard(ctx)
-		return Resumed{}, err
-	}
-	out := Resumed{Head: s.journal.next(), State: "idle", Interrupted: s.interrupted(log)}
+	out := Resumed{Head: s.journal.next(), State: "idle", Interrupted: s.interrupted(ctx, log)}
+	var first func()
 	if len(s.queue) > 0 {
 		out.State = "running"
-		s.mail.post(func() { s.goOn(log) })
+		first = func() { s.goOn(log) }
+	}
+	if err := m.adopt(s, first); err != nil {
+		s.discard(ctx)
+		return Resumed{}, err
 	}
 	return out, nil
 }
