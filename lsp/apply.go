@@ -204,7 +204,7 @@ func (w *workspace) awaitLanding(ctx context.Context, e tools.Edit, watch *landi
 		case state.landed && deadline.IsZero():
 			// The text is there; the answer may bring that it was saved, too.
 			deadline = now.Add(l.Settle)
-			if w.server.client.savesEdits {
+			if w.server.savesEdits() {
 				deadline = now.Add(l.Landing)
 			}
 		case state.landed: // waits for the answer

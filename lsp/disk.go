@@ -27,10 +27,10 @@ func (w *workspace) diskHolds(name, buffer string) bool {
 func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (tools.Applied, error) {
 	l := w.server.config.Limits
 	patience := l.Save
-	if w.server.client.savesEdits {
+	if w.server.savesEdits() {
 		patience = l.Landing
 	}
-	if !onDisk && !w.server.client.savesEdits {
+	if !onDisk && !w.server.savesEdits() {
 		patience = 0 // the buffer had changes that are the person's to save
 	}
 	if w.awaitDisk(ctx, e, patience) {
@@ -40,7 +40,7 @@ func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (t
 	if x == nil {
 		return tools.Applied{}, fmt.Errorf("edit of %s: the editor closed the document without saving it", e.Path)
 	}
-	if ctx.Err() != nil || w.server.client.savesEdits || !onDisk || x.doc.String() != e.After {
+	if ctx.Err() != nil || w.server.savesEdits() || !onDisk || x.doc.String() != e.After {
 		return tools.Applied{Unsaved: true}, nil
 	}
 	err := w.replace(e.Path, e.After, func(disk []byte, exists bool) bool {
@@ -199,4 +199,9 @@ func (l *locks) lock(ctx context.Context, name string) (unlock func(), err error
 		leave()
 		return nil, ctx.Err()
 	}
+}
+
+// savesEdits tells that the client saves what an edit touched before it answers.
+func (s *Server) savesEdits() bool {
+	return s.client.savesEdits || s.config.SavesEdits != nil && s.config.SavesEdits()
 }

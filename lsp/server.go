@@ -40,6 +40,10 @@ type Config struct {
 	Configure func(settings jsontext.Value) (warnings []string)
 	// Folders gets the workspace folders after they changed. It may be nil.
 	Folders func(folders []string)
+	// SavesEdits says that the settings, of which layer ever, have the client save
+	// what an edit touched before it answers. It may be nil; a client that says so
+	// in its initializationOptions needs no settings.
+	SavesEdits func() bool
 	// Section is the name of the client's settings; "agentLsp" when empty.
 	Section string
 	// Version is the program's.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/core"
@@ -28,6 +29,7 @@ type flags struct {
 type app struct {
 	log     *slog.Logger
 	level   slog.LevelVar
+	saves   atomic.Bool // the editor saves what an edit touched
 	flags   flags
 	loader  config.Loader
 	core    func(context.Context) (*core.Core, error)
@@ -72,6 +74,7 @@ func (a *app) serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, c
 		Initialize: a.initialize,
 		Configure:  a.configure,
 		Folders:    a.setFolders,
+		SavesEdits: a.saves.Load,
 		Section:    config.Section,
 		Version:    version(),
 		Versions:   map[string]string{"go": runtime.Version(), "core abi": fmt.Sprint(core.ABI)},

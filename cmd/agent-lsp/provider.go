@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/session/clock"
 	"github.com/agent-lsp/agent-lsp/session/model"
@@ -78,11 +79,9 @@ func (a *app) record(r *recording, p model.Profile, env session.ProviderEnv) (*s
 
 // model makes the provider that a profile names.
 func (a *app) model(p model.Profile, c clock.Clock) (model.Model, error) {
-	request := a.settings(a.firstFolder()).Config.Request
-	over := httpmodel.Config{
-		Clock: c, Timeout: time.Duration(request.Timeout), IdleTimeout: time.Duration(request.IdleTimeout),
-		Retries: request.Retries, Log: a.log,
-	}
+	configured := a.settings(a.firstFolder()).Config
+	over := requestBounds(&configured)
+	over.Clock, over.Log = c, a.log
 	switch p.Provider {
 	case "script":
 		s, err := loadScript(p)
@@ -96,6 +95,13 @@ func (a *app) model(p model.Profile, c clock.Clock) (model.Model, error) {
 		return anthropic.New(p, over), nil
 	}
 	return nil, fmt.Errorf("profile %s: no provider is named %q; there are script, openai and anthropic", p.Name, p.Provider)
+}
+
+// requestBounds are a configuration's bounds of one call of a model.
+func requestBounds(c *config.Config) httpmodel.Config {
+	return httpmodel.Config{
+		Timeout: time.Duration(c.Request.Timeout), IdleTimeout: time.Duration(c.Request.IdleTimeout), Retries: c.Request.Retries,
+	}
 }
 
 // secrets are the values that must not reach a recording.

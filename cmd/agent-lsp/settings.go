@@ -157,10 +157,10 @@ func (a *app) reload() []string {
 		}
 	}
 	first := a.settings(folders[0])
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(first.Config.Log.Level)); err == nil {
+	if level, err := logLevel(&first.Config); err == nil {
 		a.level.Set(level)
 	}
+	a.saves.Store(first.Config.SavesEdits)
 	if manager != nil {
 		manager.Configure(a.sessionSettings(&first.Config))
 	}
@@ -177,4 +177,9 @@ func (a *app) sessionSettings(c *config.Config) session.Settings {
 		s.Subject = u.Username
 	}
 	return s
+}
+
+// logLevel is the least severe kind of line that a configuration wants written.
+func logLevel(c *config.Config) (level slog.Level, err error) {
+	return level, level.UnmarshalText([]byte(c.Log.Level))
 }

@@ -13,7 +13,12 @@ import (
 
 // newTools makes the executor of one session. State are the server's own places.
 func newTools(ws tools.Workspace, c *config.Config, state []string) (*tools.Executor, error) {
-	return tools.New(tools.Config{
+	return tools.New(toolsConfig(ws, c, state))
+}
+
+// toolsConfig is the tools' part of a configuration.
+func toolsConfig(ws tools.Workspace, c *config.Config, state []string) tools.Config {
+	return tools.Config{
 		Workspace: ws,
 		Policy:    policy(c),
 		State:     state,
@@ -24,7 +29,7 @@ func newTools(ws tools.Workspace, c *config.Config, state []string) (*tools.Exec
 		Browse: tools.BrowseConfig{
 			AllowPrivate: c.Browse.AllowPrivate, MaxBytes: int64(c.Browse.MaxBytes), Timeout: time.Duration(c.Browse.Timeout),
 		},
-	})
+	}
 }
 
 // policy is the part of a configuration that decides about calls.
