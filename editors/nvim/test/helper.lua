@@ -170,6 +170,16 @@ function T.transcript()
   end)
 end
 
+--- Waits until the transcript has words, and answers its whole text.
+function T.shows(words)
+  local text
+  T.wait(('%q in the transcript'):format(words), function()
+    text = T.text(T.transcript())
+    return text:find(words, 1, true)
+  end)
+  return text
+end
+
 --- Answers the next questions by what their labels say; nil dismisses one.
 function T.answers(list)
   local n = 0

@@ -50,7 +50,7 @@ T.case('an edit of a file in conflict is refused, a closed file is written and n
   vim.api.nvim_set_current_buf(dirty)
   T.eq(T.ask('again'), 'agent: turn 2: complete')
   T.eq({ T.text(dirty), T.read(root .. '/dirty.txt') }, { 'mine', 'disk\n' })
-  T.match(T.text(T.transcript()), 'has unsaved changes and was changed on the disk too', true)
+  T.shows('has unsaved changes and was changed on the disk too')
   T.eq({ T.read(root .. '/closed.txt'), vim.fn.bufnr(root .. '/closed.txt') }, { 'two\n', -1 })
 end)
 
