@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,47 +70,72 @@ func BenchmarkSpawnToInitialize(b *testing.B) {
 }
 
 // BenchmarkTurn is a whole prompt of some model rounds on a model without
-// latency, one read each: the slope between the two is what a round costs.
+// latency, one read each, from a script and from a server on this machine that
+// speaks chat completions: the slope between the two sizes is what a round costs.
 func BenchmarkTurn(b *testing.B) {
-	for _, rounds := range []int{1, 101} {
-		b.Run(fmt.Sprintf("rounds=%d", rounds), func(b *testing.B) {
-			dir := b.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("a\n"), 0o644); err != nil {
-				b.Fatal(err)
-			}
-			script := filepath.Join(dir, "script.yaml")
-			if err := os.WriteFile(script, []byte(turns(rounds)), 0o644); err != nil {
-				b.Fatal(err)
-			}
-			options, err := json.Marshal(map[string]any{
-				"profile": map[string]any{"provider": "script", "script": script}, "turn": map[string]any{"maxRounds": 1000},
-			})
-			if err != nil {
-				b.Fatal(err)
-			}
-			e := lsptest.Start(b, agent(b), lsptest.Options{Folders: []string{dir}, Transcript: true, InitializationOptions: options})
-			e.Initialize()
-			for b.Loop() {
-				// A session of its own, so that the script starts anew.
-				res, rerr := e.Command("agent.session.new", map[string]any{})
-				if rerr != nil {
-					b.Fatal(rerr)
-				}
-				var made struct {
-					Session string `json:"session"`
-				}
-				if err := json.Unmarshal(res, &made); err != nil {
-					b.Fatal(err)
-				}
-				if res, rerr = e.Command("agent.prompt", map[string]any{"session": made.Session, "text": "go", "wait": true}); rerr != nil {
-					b.Fatal(rerr)
-				}
-				if !strings.Contains(string(res), `"complete"`) {
-					b.Fatalf("the turn ended %s", res)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(rounds), "µs/round")
-		})
+	for _, kind := range []string{"script", "endpoint"} {
+		for _, rounds := range []int{1, 101} {
+			b.Run(fmt.Sprintf("model=%s/rounds=%d", kind, rounds), func(b *testing.B) { benchTurn(b, kind, rounds) })
+		}
+	}
+}
+
+func benchTurn(b *testing.B, kind string, rounds int) {
+	dir := b.TempDir()
+	profile := map[string]any{"provider": "script", "script": filepath.Join(dir, "script.yaml")}
+	if kind == "script" {
+		if err := os.WriteFile(filepath.Join(dir, "script.yaml"), []byte(turns(rounds)), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	} else {
+		server := httptest.NewServer(endpoint(rounds))
+		defer server.Close()
+		profile = map[string]any{"provider": "openai", "model": "m", "baseUrl": server.URL + "/v1"}
+	}
+	options, err := json.Marshal(map[string]any{"profile": profile, "turn": map[string]any{"maxRounds": 1000}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	e := lsptest.Start(b, agent(b), lsptest.Options{Folders: []string{dir}, Transcript: true, InitializationOptions: options})
+	e.Initialize()
+	for b.Loop() {
+		// A session of its own, so that the script starts anew.
+		res, rerr := e.Command("agent.session.new", map[string]any{})
+		if rerr != nil {
+			b.Fatal(rerr)
+		}
+		var made struct {
+			Session string `json:"session"`
+		}
+		if err := json.Unmarshal(res, &made); err != nil {
+			b.Fatal(err)
+		}
+		if res, rerr = e.Command("agent.prompt", map[string]any{"session": made.Session, "text": "go", "wait": true}); rerr != nil {
+			b.Fatal(rerr)
+		}
+		if !strings.Contains(string(res), `"complete"`) {
+			b.Fatalf("the turn ended %s", res)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(rounds), "µs/round")
+}
+
+// endpoint answers each request of a turn of some rounds by how many results of
+// calls it has: with another read, in the end with a text.
+func endpoint(rounds int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(err) // the benchmark fails with a cut connection
+		}
+		n := strings.Count(string(body), `"role":"tool"`)
+		delta, finish := `{"content":"done"}`, "stop"
+		if n < rounds-1 {
+			finish = "tool_calls"
+			delta = fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"t%d","type":"function","function":{"name":"read","arguments":"{\"path\":\"missing%d\"}"}}]}`, n, n)
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":%s,\"finish_reason\":%q}]}\n\ndata: [DONE]\n\n", delta, finish)
 	}
 }
 
