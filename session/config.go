@@ -53,10 +53,13 @@ type Checker interface {
 // Settings are what a person configured. The manager takes a new value at any
 // time; a running turn keeps the one it started with.
 type Settings struct {
-	Profile   string // of new sessions, unless the person picked another
-	Profiles  map[string]model.Profile
-	Prelude   string // standing instructions; the base layer of every request
-	MaxRounds int    // 0: DefaultMaxRounds
+	Profile string // of new sessions, unless the person picked another
+	// ProfileGiven says that Profile was named for this very process, so that what
+	// was picked in an earlier one does not count.
+	ProfileGiven bool
+	Profiles     map[string]model.Profile
+	Prelude      string // standing instructions; the base layer of every request
+	MaxRounds    int    // 0: DefaultMaxRounds
 	// RequestTimeout bounds one model call on the session's clock, a provider's own
 	// repeats included; 0: no bound.
 	RequestTimeout time.Duration

@@ -29,6 +29,7 @@ type Manager struct {
 	mu       sync.Mutex // guards what follows
 	settings Settings
 	picked   string // the profile that the person picked in this process
+	earlier  string // the one that they picked last in an earlier one
 	sessions map[uuid.UUID]*Session
 	changing map[uuid.UUID]chan struct{} // closed when its making, resuming or ending is over
 	recent   map[string]uuid.UUID        // by root
@@ -52,8 +53,13 @@ func NewManager(cfg Config, editor Editor) *Manager {
 		return err
 	})
 	m.watch(&m.storeState, func(ctx context.Context) error {
-		if _, err := cfg.Store(ctx); err != nil || cfg.Unsaved == nil {
+		st, err := cfg.Store(ctx)
+		if err != nil {
 			return err
+		}
+		m.recall(ctx, st)
+		if cfg.Unsaved == nil {
+			return nil
 		}
 		return cfg.Unsaved()
 	})
@@ -167,25 +173,25 @@ func (m *Manager) session(id uuid.UUID) (*Session, error) {
 
 // New makes a session. The core starts with its first turn.
 func (m *Manager) New(ctx context.Context, n NewSession) (uuid.UUID, error) {
+	st, err := m.cfg.Store(ctx)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("open the session store: %w", err)
+	}
+	if n.Profile == "" {
+		m.recall(ctx, st)
+	}
 	m.mu.Lock()
 	settings := m.settings
 	if n.Profile == "" {
-		n.Profile = m.picked
+		n.Profile = m.chosen()
 	}
 	m.mu.Unlock()
-	if n.Profile == "" {
-		n.Profile = settings.Profile
-	}
 	profile, ok := settings.Profiles[n.Profile]
 	if !ok {
 		return uuid.Nil, &ArgumentError{"profile", fmt.Sprintf(
 			"no profile is named %q; the configuration has %s", n.Profile, profileNames(settings.Profiles))}
 	}
 	profile.Name = n.Profile
-	st, err := m.cfg.Store(ctx)
-	if err != nil {
-		return uuid.Nil, fmt.Errorf("open the session store: %w", err)
-	}
 	id, release, err := m.freshID(ctx, st, profile)
 	if err != nil {
 		return uuid.Nil, err

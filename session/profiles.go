@@ -8,22 +8,52 @@ import (
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/store"
 )
 
 // Profiles answers what a person can pick from, by name.
 func (m *Manager) Profiles() []ProfileInfo {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	selected := m.picked
-	if selected == "" {
-		selected = m.settings.Profile
-	}
+	selected := m.chosen()
 	out := []ProfileInfo{}
 	for _, name := range slices.Sorted(maps.Keys(m.settings.Profiles)) {
 		p := m.settings.Profiles[name]
 		out = append(out, ProfileInfo{Name: name, Provider: p.Provider, Model: p.Model, Selected: name == selected})
 	}
 	return out
+}
+
+// chosen is the profile of new sessions: the last one that the person picked and
+// that is still there, else the configuration's. The caller holds mu.
+func (m *Manager) chosen() string {
+	picks := []string{m.picked}
+	if !m.settings.ProfileGiven {
+		picks = append(picks, m.earlier)
+	}
+	for _, name := range picks {
+		if _, ok := m.settings.Profiles[name]; ok {
+			return name
+		}
+	}
+	return m.settings.Profile
+}
+
+// recall reads what the person picked in an earlier process. Without it the
+// configuration decides.
+func (m *Manager) recall(ctx context.Context, st store.Store) {
+	m.mu.Lock()
+	subject := m.settings.Subject
+	m.mu.Unlock()
+	name, ok, err := st.DefaultHarness(ctx, subject)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		m.cfg.Log.Warn("read the profile that was picked last", "err", err)
+	case err == nil && ok:
+		m.mu.Lock()
+		m.earlier = name
+		m.mu.Unlock()
+	}
 }
 
 // SelectProfile picks the profile of new sessions and remembers it for the

@@ -116,7 +116,10 @@ func (a *app) close() {
 
 // engine makes the session engine over an editor.
 func (a *app) engine(editor session.Editor) (lsp.Engine, error) {
-	cfg := a.settings(a.firstFolder()).Config
+	configured := a.settings(a.firstFolder())
+	cfg := configured.Config
+	settings := a.sessionSettings(&cfg)
+	settings.ProfileGiven = profileGiven(&configured)
 	a.checks.start(editor, a.recheck, a.log)
 	a.openStore(a.place(&cfg), retention(&cfg))
 	a.watchFiles()
@@ -129,7 +132,7 @@ func (a *app) engine(editor session.Editor) (lsp.Engine, error) {
 		Checker:  &a.checks,
 		Clock:    a.clock,
 		NewID:    a.newID,
-		Settings: a.sessionSettings(&cfg),
+		Settings: settings,
 		Log:      a.log,
 	}, editor)
 	a.mu.Lock()

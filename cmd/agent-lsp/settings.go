@@ -162,10 +162,16 @@ func (a *app) reload() []string {
 	}
 	a.saves.Store(first.Config.SavesEdits)
 	if manager != nil {
-		manager.Configure(a.sessionSettings(&first.Config))
+		settings := a.sessionSettings(&first.Config)
+		settings.ProfileGiven = profileGiven(&first)
+		manager.Configure(settings)
 	}
 	return warnings
 }
+
+// profileGiven says that the profile was named for this process: it goes before
+// the one that the person picked last.
+func profileGiven(r *config.Result) bool { return r.Origin("profile").Layer >= config.Init }
 
 // sessionSettings are the engine's part of a configuration.
 func (a *app) sessionSettings(c *config.Config) session.Settings {
