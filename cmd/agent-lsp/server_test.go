@@ -27,13 +27,19 @@ func server(t testing.TB, env ...string) *exec.Cmd {
 // scripted are the options of a session that runs by a script, with further ones.
 func scripted(t testing.TB, entries string, more map[string]any) jsontext.Value {
 	t.Helper()
-	script := filepath.Join(t.TempDir(), "script.yaml")
-	put(t, script, "version: 1\nentries:\n"+entries)
-	options := map[string]any{"profile": map[string]any{"provider": "script", "script": script}}
+	options := map[string]any{"profile": map[string]any{"provider": "script", "script": scriptFile(t, entries)}}
 	for k, v := range more {
 		options[k] = v
 	}
 	return encoded(t, options)
+}
+
+// scriptFile writes a script.
+func scriptFile(t testing.TB, entries string) string {
+	t.Helper()
+	script := filepath.Join(t.TempDir(), "script.yaml")
+	put(t, script, "version: 1\nentries:\n"+entries)
+	return script
 }
 
 func encoded(t testing.TB, v any) jsontext.Value {
