@@ -76,7 +76,7 @@ type Turn struct {
 
 // Request bounds one call of a model.
 type Request struct {
-	// Timeout is for the whole answer.
+	// Timeout is for the whole answer, repeats included.
 	Timeout Duration `json:"timeout" min:"1" limit:"lower"`
 	// IdleTimeout is for the time without any new piece of the answer.
 	IdleTimeout Duration `json:"idle_timeout" min:"1" limit:"lower"`
