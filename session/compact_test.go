@@ -8,6 +8,9 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/store"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 )
 
 // small is a model whose context holds so many bytes, and which answers the same.
@@ -77,5 +80,43 @@ func TestATurnThatAloneOverflowsFailsWithTheReason(t *testing.T) {
 	_, res := r.run(strings.Repeat("long ", 1000))
 	if res.Outcome != "cancelled" || !strings.Contains(res.Text, "nothing before this turn") {
 		t.Errorf("turn ended %+v", res)
+	}
+}
+
+func TestASummarizedConversationIsResumed(t *testing.T) {
+	r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
+	m := &small{limit: 6000}
+	withModel(r, m, 0)
+	id, turns := uuid.Nil, 12
+	for i := range turns {
+		id, _ = r.run(fmt.Sprintf("request number %d", i))
+	}
+	if len(summaries(r)) == 0 {
+		t.Fatal("nothing was summarized")
+	}
+	before := folds(t, r.store, id)
+	r.Shutdown()
+	cfg := r.cfg
+	cfg.Store = func(context.Context) (store.Store, error) {
+		return &faultyStore{Store: r.store, snapshots: func([]store.Snapshot) []store.Snapshot { return nil }}, nil
+	}
+	r.Manager = NewManager(cfg, r)
+	if _, err := r.Resume(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	m.requests = nil
+	res := r.result(id, must(r.Prompt(t.Context(), Prompt{Session: &id, Text: "and now?"})))
+	if res.Outcome != "complete" || len(m.requests) == 0 {
+		t.Fatalf("the turn after the resume ended %+v", res)
+	}
+	var all strings.Builder
+	for _, msg := range m.requests[len(m.requests)-1].Messages {
+		all.Write(msg)
+	}
+	if !strings.Contains(all.String(), "They talked.") || !strings.Contains(all.String(), "request number 0") || !strings.Contains(all.String(), "and now?") {
+		t.Errorf("the model was sent %s", all.String())
+	}
+	if d := cmp.Diff(before.Messages, folds(t, r.store, id).Messages[:len(before.Messages)]); d != "" {
+		t.Errorf("the history changed:\n%s", d)
 	}
 }

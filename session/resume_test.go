@@ -282,3 +282,30 @@ func TestPruneKeepsWhatIsDrivenAndTheMostRecent(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEventOfALaterProgramIsKeptAndSkipped resumes a session that a newer
+// program has written something into.
+func TestAnEventOfALaterProgramIsKeptAndSkipped(t *testing.T) {
+	const later = `{"kind":"mood","turn":2,"value":{"of":["the",1,null]}}`
+	r, f, id := stored(t)
+	f.snapshots = func([]store.Snapshot) []store.Snapshot { return nil }
+	at, err := r.store.Append(t.Context(), id, time.Now(), store.Payload{ContentType: "application/json", Data: []byte(later)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := folds(t, r.store, id)
+	if _, err := r.Resume(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	turn := must(r.Prompt(t.Context(), Prompt{Session: &id, Text: "third"}))
+	if res := r.result(id, turn); res.Text != "Three." {
+		t.Errorf("the turn after the resume ended %+v", res)
+	}
+	entries, _, err := r.Transcript(t.Context(), id, nil)
+	if err != nil || string(entries[at].Event) != later {
+		t.Errorf("the event is %s, %v", entries[at].Event, err)
+	}
+	if d := cmp.Diff(before.Messages, folds(t, r.store, id).Messages[:len(before.Messages)]); d != "" {
+		t.Errorf("the history changed:\n%s", d)
+	}
+}

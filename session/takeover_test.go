@@ -305,3 +305,46 @@ func TestRepeatsBeforeAResumeCount(t *testing.T) {
 		t.Errorf("the turn ended %+v:\n%s", res, next.kinds())
 	}
 }
+
+func TestQueuedTurnsGoOnAfterAResume(t *testing.T) {
+	const answers = `
+version: 1
+entries:
+  - {when: "1/1", calls: [{read: {path: a.txt}}, {exec: {argv: [cat, a.txt]}}, {write: {path: b.txt, text: "b\n"}}]}
+  - {when: "1/2", text: One.}
+  - {when: "3/1", text: Three.}
+`
+	r := start(t, map[string]string{"a.txt": "a\n"}, answers)
+	r.answer = func(ctx context.Context, _ Question) Answer {
+		<-ctx.Done()
+		return Answer{Decision: Deny}
+	}
+	asked := r.next(event.KindApproval)
+	id := mustPrompt(t, r, "first")
+	r.await(asked, "the question")
+	mustPrompt(t, r, "second")
+	mustPrompt(t, r, "third")
+	if ok, err := r.Cancel(t.Context(), &id, new(uint64(2))); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	r.Shutdown()
+	next := over(t, r.dir, r.store, answers)
+	got, err := next.Resume(t.Context(), id)
+	if err != nil || got.State != "running" || len(got.Interrupted) != 1 {
+		t.Fatalf("resumed %+v, %v", got, err)
+	}
+	for turn, want := range map[uint64]TurnResult{1: {"complete", "One."}, 3: {"complete", "Three."}} {
+		if res := next.result(id, turn); res != want {
+			t.Errorf("turn %d ended %+v, want %+v", turn, res, want)
+		}
+	}
+	if res := next.result(id, 2); res.Outcome != "cancelled" {
+		t.Errorf("the cancelled turn ended %+v", res)
+	}
+	if next.read("b.txt") != "b\n" {
+		t.Error("the edit behind the interrupted command was not made")
+	}
+	if strings.Contains(next.kinds(), "result 3 completed") || !strings.Contains(next.kinds(), "result 3 interrupted") {
+		t.Errorf("the command was not reported as interrupted:\n%s", next.kinds())
+	}
+}
