@@ -64,6 +64,17 @@ type Settings struct {
 	// repeats included; 0: no bound.
 	RequestTimeout time.Duration
 	Subject        string // whose sessions these are, e.g. the user's login name
+	// Roots are the settings of single workspace folders, by directory, whole; the
+	// others have those above.
+	Roots map[string]Settings
+}
+
+// of are the settings of a workspace folder.
+func (s Settings) of(root string) Settings {
+	if own, ok := s.Roots[root]; ok {
+		return own
+	}
+	return s
 }
 
 // ProviderEnv is what a provider gets beside its profile.

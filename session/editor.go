@@ -21,8 +21,9 @@ type Editor interface {
 	Workspace(root string) (tools.Workspace, error)
 	// Approve asks the person; an unanswerable question is a Deny.
 	Approve(ctx context.Context, q Question) Answer
-	// State describes the editor now, for the model: open and unsaved documents,
-	// the selection, the root's current findings. Empty when there is nothing to say.
+	// State describes the editor now, for the model: open and unsaved documents and
+	// the root's current findings. What is selected comes with a prompt's context,
+	// as editors tell it to no server otherwise. Empty when there is nothing to say.
 	State(root string) string
 	// Event reports a transcript entry after it was stored.
 	Event(session uuid.UUID, root string, e store.Event, p event.Payload)

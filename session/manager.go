@@ -87,7 +87,7 @@ func (m *Manager) Configure(settings Settings) {
 	m.settings = settings
 	for _, s := range m.sessions {
 		s.mu.Lock()
-		s.settings = settings
+		s.settings = settings.of(s.root)
 		s.mu.Unlock()
 	}
 }
@@ -181,9 +181,9 @@ func (m *Manager) New(ctx context.Context, n NewSession) (uuid.UUID, error) {
 		m.recall(ctx, st)
 	}
 	m.mu.Lock()
-	settings := m.settings
+	settings := m.settings.of(n.Root)
 	if n.Profile == "" {
-		n.Profile = m.chosen()
+		n.Profile = m.chosen(settings)
 	}
 	m.mu.Unlock()
 	profile, ok := settings.Profiles[n.Profile]
@@ -302,7 +302,7 @@ func (m *Manager) make(id uuid.UUID, root string, profile model.Profile, st stor
 		return nil, err
 	}
 	m.mu.Lock()
-	settings := m.settings
+	settings := m.settings.of(root)
 	m.mu.Unlock()
 	s := &Session{
 		manager: m, id: id, root: root, ledger: ledger{profile: profile.Name}, editor: m.editor, cfg: &m.cfg, log: m.cfg.Log, clock: clk,

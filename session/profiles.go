@@ -15,7 +15,7 @@ import (
 func (m *Manager) Profiles() []ProfileInfo {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	selected := m.chosen()
+	selected := m.chosen(m.settings)
 	out := []ProfileInfo{}
 	for _, name := range slices.Sorted(maps.Keys(m.settings.Profiles)) {
 		p := m.settings.Profiles[name]
@@ -26,17 +26,17 @@ func (m *Manager) Profiles() []ProfileInfo {
 
 // chosen is the profile of new sessions: the last one that the person picked and
 // that is still there, else the configuration's. The caller holds mu.
-func (m *Manager) chosen() string {
+func (m *Manager) chosen(settings Settings) string {
 	picks := []string{m.picked}
-	if !m.settings.ProfileGiven {
+	if !settings.ProfileGiven {
 		picks = append(picks, m.earlier)
 	}
 	for _, name := range picks {
-		if _, ok := m.settings.Profiles[name]; ok {
+		if _, ok := settings.Profiles[name]; ok {
 			return name
 		}
 	}
-	return m.settings.Profile
+	return settings.Profile
 }
 
 // recall reads what the person picked in an earlier process. Without it the

@@ -81,10 +81,11 @@ func (m *Manager) stored(ctx context.Context, id uuid.UUID) (s *Session, lost st
 		return nil, "", &ArgumentError{"session", fmt.Sprintf("%s is not known", id)}
 	}
 	m.mu.Lock()
-	profile, known := m.settings.Profiles[rec.Harness]
+	settings := m.settings.of(rec.Root)
+	profile, known := settings.Profiles[rec.Harness]
 	if !known {
-		lost, rec.Harness = rec.Harness, m.settings.Profile
-		profile = m.settings.Profiles[rec.Harness]
+		lost, rec.Harness = rec.Harness, settings.Profile
+		profile = settings.Profiles[rec.Harness]
 	}
 	m.mu.Unlock()
 	profile.Name = rec.Harness

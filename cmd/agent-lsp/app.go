@@ -118,8 +118,7 @@ func (a *app) close() {
 func (a *app) engine(editor session.Editor) (lsp.Engine, error) {
 	configured := a.settings(a.firstFolder())
 	cfg := configured.Config
-	settings := a.sessionSettings(&cfg)
-	settings.ProfileGiven = profileGiven(&configured)
+	settings := a.engineSettings()
 	a.checks.start(editor, a.recheck, a.log)
 	a.openStore(a.place(&cfg), retention(&cfg))
 	a.watchFiles()

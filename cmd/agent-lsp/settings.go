@@ -162,9 +162,7 @@ func (a *app) reload() []string {
 	}
 	a.saves.Store(first.Config.SavesEdits)
 	if manager != nil {
-		settings := a.sessionSettings(&first.Config)
-		settings.ProfileGiven = profileGiven(&first)
-		manager.Configure(settings)
+		manager.Configure(a.engineSettings())
 	}
 	return warnings
 }
@@ -172,6 +170,28 @@ func (a *app) reload() []string {
 // profileGiven says that the profile was named for this process: it goes before
 // the one that the person picked last.
 func profileGiven(r *config.Result) bool { return r.Origin("profile").Layer >= config.Init }
+
+// engineSettings are the engine's part of the configuration, of each folder.
+func (a *app) engineSettings() session.Settings {
+	a.mu.Lock()
+	folders := slices.Clone(a.folders)
+	a.mu.Unlock()
+	of := func(root string) session.Settings {
+		r := a.settings(root)
+		s := a.sessionSettings(&r.Config)
+		s.ProfileGiven = profileGiven(&r)
+		return s
+	}
+	if len(folders) == 0 {
+		return of("")
+	}
+	s := of(folders[0])
+	s.Roots = map[string]session.Settings{}
+	for _, root := range folders[1:] {
+		s.Roots[root] = of(root)
+	}
+	return s
+}
 
 // sessionSettings are the engine's part of a configuration.
 func (a *app) sessionSettings(c *config.Config) session.Settings {
