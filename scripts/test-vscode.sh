@@ -4,10 +4,11 @@
 # installs what is missing, keeps it for the next run, and ends with the line
 # "N passed, N failed"; what failed makes it end non-zero.
 #
-# usage: test-vscode.sh [PART…]    parts: main folders untrusted page; all without one
+# usage: test-vscode.sh [PART…]    parts: main folders untrusted path page; all without one
 #
 # The workbench is kept in $AGENT_LSP_TOOLS, by default in the user's cache.
 set -euo pipefail
+export NO_COLOR=1
 cd "$(dirname "$0")/.."
 root=$PWD
 tools=${AGENT_LSP_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/agent-lsp-tools}/vscode
@@ -70,9 +71,11 @@ count "$work/unit.txt"
 say "the vsix and the server"
 npm run -s package -- --out "$work"
 (cd "$root" && go build -o "$work/agent-lsp" ./cmd/agent-lsp)
+case $(uname -m) in aarch64) target=linux-arm64 ;; *) target=linux-x64 ;; esac
+npm run -s package -- --out "$work" --target "$target" --binary "$work/agent-lsp"
 
 say "in the workbench"
-AGENT_VSCODE_TOOLS=$tools AGENT_E2E_BINARY=$work/agent-lsp AGENT_VSIX=$(echo "$work"/*.vsix) \
+AGENT_VSCODE_TOOLS=$tools AGENT_E2E_BINARY=$work/agent-lsp AGENT_VSIX=$(echo "$work"/*-"$target".vsix) \
   "$tools/run-node" test/e2e/run.mjs "$@" 2>&1 | tee "$work/e2e.txt" || true
 count "$work/e2e.txt"
 

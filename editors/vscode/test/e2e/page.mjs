@@ -1,13 +1,14 @@
-// What a person sees, in the page: with the packed extension, installed.
+// What a person sees, in the page: with the packed extension, installed, and the
+// server that it brings along.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { palette, startBrowser, startWorkbench, transcriptFrame } from './workbench.mjs';
 
-export async function pageTests({ tools, vsix, binary, workspace, user, machine, env, check, images }) {
+export async function pageTests({ tools, vsix, workspace, user, env, check, images }) {
   fs.mkdirSync(images, { recursive: true });
   const settings = { ...user, 'agentLsp.profile': 'show', 'agentLsp.approvals': 'edits', 'workbench.colorTheme': 'Default Dark Modern', 'editor.fontSize': 13 };
-  const workbench = await startWorkbench({ tools, vsix, workspace, user: settings, machine, env: { ...env, AGENT_E2E_RESULTS: 'page' } });
+  const workbench = await startWorkbench({ tools, vsix, workspace, user: settings, env: { ...env, AGENT_E2E_RESULTS: 'page' } });
   const { page, close } = await startBrowser();
   page.setDefaultTimeout(40_000);
   const write = (where, s) => fs.writeFileSync(path.join(workbench.data, where, 'settings.json'), JSON.stringify({ ...JSON.parse(fs.readFileSync(path.join(workbench.data, where, 'settings.json'), 'utf8')), ...s }));
@@ -185,6 +186,14 @@ export async function pageTests({ tools, vsix, binary, workspace, user, machine,
     await frame.getByRole('article', { name: 'Turn 4: Cancelled' }).waitFor();
   });
 
+  await test('a window that is loaded again shows the transcript again', async () => {
+    await page.reload();
+    frame = await transcriptFrame(page);
+    await frame.getByRole('article', { name: 'Turn 4: Cancelled' }).waitFor();
+    await frame.getByRole('article', { name: 'Turn 1: Done, undone' }).waitFor();
+    await frame.getByRole('button', { name: 'Cancel the running turn' }).waitFor({ state: 'hidden' });
+  });
+
   await test('the sessions view lists the session', async () => {
     await page.locator('.activitybar .action-item[aria-label^="Agent"], .activitybar .action-label[aria-label^="Agent"]').first().click();
     await page.locator('.pane-body .monaco-list-row', { hasText: 'fix the build' }).first().waitFor();
@@ -207,7 +216,6 @@ export async function pageTests({ tools, vsix, binary, workspace, user, machine,
     assert.equal(await page.locator('.notifications-toasts .notification-list-item').count(), 1);
     await toast('/nowhere/agent-lsp').getByRole('button', { name: 'Open Setting' }).click();
     await page.locator('.settings-editor', { hasText: 'The absolute path of the agent-lsp program' }).first().waitFor();
-    void binary;
   });
 
   await close();

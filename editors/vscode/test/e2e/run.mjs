@@ -1,8 +1,8 @@
 // Tests the extension in the real workbench, against the real server with a scripted
 // model. Needs in the environment:
-//   AGENT_E2E_BINARY   the server
+//   AGENT_E2E_BINARY   the server, for the tests in the extension host
 //   AGENT_VSCODE_TOOLS where scripts/setup-vscode.sh installed the workbench
-//   AGENT_VSIX         the packed extension
+//   AGENT_VSIX         the packed extension, with a server in it
 // and takes the names of the parts to run, all of them without one.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -43,6 +43,8 @@ function common() {
   };
 }
 
+const go = (process.env.PATH ?? '').split(':').map((d) => path.join(d, 'go')).find((f) => fs.existsSync(f)) ?? 'go';
+
 function goEnvironment() {
   const home = process.env.HOME ?? '/root';
   return {
@@ -56,10 +58,10 @@ async function inHost(part, prepare) {
   const c = common();
   const results = path.join(c.dir, 'results');
   fs.writeFileSync(results, '');
-  const { workspace: at, user = {}, machine = {} } = prepare(c.dir);
+  const { workspace: at, user = {}, machine = {}, ...rest } = prepare(c.dir);
   const workbench = await startWorkbench({
-    tools, workspace: at, user: { ...c.user, ...user }, machine: { ...c.machine, ...machine }, tests: true,
-    env: { ...c.env, AGENT_E2E_SUITE: part, AGENT_E2E_RESULTS: results },
+    tools, workspace: at, user: { ...c.user, ...user }, machine: { ...c.machine, ...machine }, tests: true, ...rest,
+    env: { ...c.env, AGENT_E2E_GO: go, AGENT_E2E_SUITE: part, AGENT_E2E_RESULTS: results },
   });
   const code = await runInHost(workbench, { extension, tests: path.join(here, 'host', 'index.cjs') });
   const say = report(part);
@@ -94,11 +96,17 @@ const parts = {
       }),
       user: { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never', 'agentLsp.approvals': 'edits' },
     })),
+  path: () =>
+    inHost('path', (dir) => {
+      const tools = path.join(dir, 'no-tools');
+      fs.mkdirSync(tools);
+      return { workspace: workspace(path.join(dir, 'p')), shellPath: tools };
+    }),
   page: async () => {
     const c = common();
     const at = workspace(path.join(c.dir, 'p'));
     try {
-      await pageTests({ tools, vsix, binary, workspace: at, ...c, check: report('page'), images: path.resolve(extension, '../../docs/images') });
+      await pageTests({ tools, vsix, workspace: at, ...c, check: report('page'), images: path.resolve(extension, '../../docs/images') });
     } finally {
       fs.rmSync(c.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
     }

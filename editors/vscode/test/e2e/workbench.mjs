@@ -38,9 +38,9 @@ const freePort = () =>
 
 /**
  * Starts a workbench on a folder or a .code-workspace file. machine are settings of
- * the machine, user those of the person.
+ * the machine, user those of the person; shellPath is the PATH of the person's shell.
  */
-export async function startWorkbench({ tools, workspace, user = {}, machine = {}, env = {}, vsix, tests = false }) {
+export async function startWorkbench({ tools, workspace, user = {}, machine = {}, env = {}, shellPath = process.env.PATH, vsix, tests = false }) {
   const home = temp('agent-vscode-');
   const data = path.join(home, 'data');
   const extensions = path.join(home, 'extensions');
@@ -51,11 +51,11 @@ export async function startWorkbench({ tools, workspace, user = {}, machine = {}
   fs.mkdirSync(extensions);
   fs.writeFileSync(path.join(home, 'config.yaml'), 'auth: none\n');
   // The extension host takes its environment from a login shell.
-  fs.writeFileSync(path.join(home, '.profile'), `export PATH='${process.env.PATH}'\n`);
+  fs.writeFileSync(path.join(home, '.profile'), `export PATH='${shellPath}'\n`);
   const node = path.join(tools, 'run-node');
   const entry = path.join(tools, 'code-server', 'out', 'node', 'entry.js');
   const dirs = ['--config', path.join(home, 'config.yaml'), '--user-data-dir', data, '--extensions-dir', extensions];
-  const environment = { ...process.env, HOME: home, SHELL: '/bin/sh', EXTENSIONS_GALLERY: '{}', ...env };
+  const environment = { ...process.env, HOME: home, SHELL: '/bin/sh', PATH: shellPath, EXTENSIONS_GALLERY: '{}', ...env };
   delete environment.XDG_CONFIG_HOME;
   delete environment.XDG_STATE_HOME;
   if (vsix) {
