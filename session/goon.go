@@ -9,18 +9,41 @@ import (
 	"github.com/agent-lsp/agent-lsp/tools"
 )
 
-// interruptedText answers a call that may or may not have taken effect.
-const interruptedText = "interrupted: the session stopped while this call ran; it may have taken effect and was not run again"
+// What answers a call that the session's end cut off: one that may have taken
+// effect, and one that cannot have, because it waited for a call before it or for
+// the person. Neither is run again by itself.
+const (
+	interruptedText = "interrupted: the session stopped while this call ran; it may have taken effect and was not run again"
+	notBegunText    = "interrupted: the session stopped before this call ran; it was not run"
+)
 
 // interrupted says of each interrupted call what it was.
 func (s *Session) interrupted(ctx context.Context, l *log) []string {
 	out := []string{}
 	for _, c := range l.calls {
 		if !s.repeatable(ctx, c.op) && c.op.Write == nil && c.op.Patch == nil {
-			out = append(out, fmt.Sprintf("%s %s: %s", c.name, c.args, interruptedText))
+			out = append(out, fmt.Sprintf("%s %s: %s", c.name, c.args, s.cutOff(ctx, l, c)))
 		}
 	}
 	return out
+}
+
+// cutOff is what the model is told of a call that had no result: calls that
+// change something run one after the other, so behind the first of them without
+// one none was begun.
+func (s *Session) cutOff(ctx context.Context, l *log, c *call) string {
+	for _, before := range l.calls {
+		if before == c {
+			break
+		}
+		if s.tools.Decide(ctx, before.op).Mutates {
+			return notBegunText
+		}
+	}
+	if l.asked[c.id] {
+		return notBegunText
+	}
+	return interruptedText
 }
 
 // goOn takes up what was under way when the journal ended. Loop only.
@@ -46,7 +69,7 @@ func (s *Session) goOn(l *log) {
 func (s *Session) takeUp(t *turn, l *log) {
 	var settled map[uint64]tools.Outcome
 	for _, c := range l.calls {
-		if out, known := s.settle(c, l.intents[c.id]); known {
+		if out, known := s.settle(l, c); known {
 			if settled == nil {
 				settled = map[uint64]tools.Outcome{}
 			}
@@ -58,14 +81,14 @@ func (s *Session) takeUp(t *turn, l *log) {
 
 // settle tells from the file what became of a call; false when it is to be
 // performed.
-func (s *Session) settle(c *call, intent *event.Approval) (tools.Outcome, bool) {
+func (s *Session) settle(l *log, c *call) (tools.Outcome, bool) {
 	if s.repeatable(s.ctx, c.op) {
 		return tools.Outcome{}, false
 	}
-	interrupted := tools.Outcome{State: tools.State(event.Interrupted), Text: interruptedText}
 	if c.op.Write == nil && c.op.Patch == nil {
-		return interrupted, true
+		return tools.Outcome{State: tools.State(event.Interrupted), Text: s.cutOff(s.ctx, l, c)}, true
 	}
+	intent := l.intents[c.id]
 	if intent == nil {
 		return tools.Outcome{}, false // the edit was not begun
 	}
@@ -90,7 +113,7 @@ func (s *Session) settle(c *call, intent *event.Approval) (tools.Outcome, bool) 
 	case e.Before:
 		return tools.Outcome{}, false
 	}
-	return interrupted, true
+	return tools.Outcome{State: tools.State(event.Interrupted), Text: interruptedText}, true
 }
 
 // hashNow is the hash of a file's text and the text, the buffer's first; both

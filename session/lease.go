@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,13 +24,21 @@ func owner() string { return fmt.Sprintf(ownerFormat, os.Getpid(), hostName()) }
 
 const ownerFormat = "process %d on %s"
 
-func hostName() string {
+// hostName names this machine so that a process number means the same process
+// wherever the name is read: two containers may share a host's name.
+var hostName = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	if err != nil {
-		return "this machine"
+		host = "this machine"
 	}
-	return host
-}
+	host = strings.Join(strings.Fields(host), "-")
+	boot, berr := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	space, serr := os.Readlink("/proc/self/ns/pid")
+	if berr != nil || serr != nil {
+		return host // not Linux
+	}
+	return fmt.Sprintf("%s/%.8s", host, hashOf(string(boot)+space))
+})
 
 // leaseTTL is the configured time, or the default.
 func (c *Config) leaseTTL() time.Duration {
@@ -48,21 +58,24 @@ func (s *Session) lease(ctx context.Context) error {
 	return nil
 }
 
-// acquire takes a lease. A holder of this machine that is dead is waited for: its
-// lease ends within the time to live.
+// acquire takes a lease. One whose holder was a process of this machine that is
+// dead is given back in its name first.
 func acquire(ctx context.Context, st store.Store, id uuid.UUID, name string, ttl time.Duration) (store.Lease, error) {
-	for {
-		l, err := st.Acquire(ctx, id, name, ttl)
-		taken, ok := errors.AsType[*store.LeasedError](err)
-		if !ok || !deadOwner(taken.Owner) {
-			return l, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-time.After(max(time.Until(taken.Until), 10*time.Millisecond)):
-		}
+	l, err := st.Acquire(ctx, id, name, ttl)
+	taken, ok := errors.AsType[*store.LeasedError](err)
+	if !ok || !deadOwner(taken.Owner) {
+		return l, err
 	}
+	// Whoever else tries the same at once is refused by the lease that was taken
+	// meanwhile: no living process goes by that name.
+	left, err := st.Acquire(ctx, id, taken.Owner, ttl)
+	if err != nil {
+		return nil, err
+	}
+	if err := left.Release(ctx); err != nil {
+		return nil, err
+	}
+	return st.Acquire(ctx, id, name, ttl)
 }
 
 // deadOwner tells that an owner was a process of this machine that is gone.

@@ -101,7 +101,7 @@ func (s *Session) runCall(t *turn, p *performed) tools.Outcome {
 	if p.decision.Mutates {
 		s.work.begin(t.id, p.call.id)
 	}
-	return s.tools.Run(t.ctx, p.call.op, fmt.Sprintf("Agent: %s", titleOf(t.prompt)))
+	return s.tools.Run(t.ctx, p.call.op, fmt.Sprintf("Agent, turn %d: %s", t.id, titleOf(t.prompt)))
 }
 
 // approve asks the person.

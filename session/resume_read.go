@@ -14,6 +14,7 @@ import (
 type log struct {
 	events  []logged
 	intents map[uint64]*event.Approval // by call: what an edit was about to do
+	asked   map[uint64]bool            // calls that wait for the person's word
 	ask     *ask                       // the model call that awaits its answer
 	rounds  map[uint64]int             // by turn
 	calls   []*call                    // dispatched, not answered
@@ -38,7 +39,7 @@ type reading struct {
 // under way.
 func (s *Session) read(ctx context.Context) (*log, error) {
 	r := &reading{
-		log:     &log{intents: map[uint64]*event.Approval{}, rounds: map[uint64]int{}},
+		log:     &log{intents: map[uint64]*event.Approval{}, asked: map[uint64]bool{}, rounds: map[uint64]int{}},
 		session: s, open: map[uint64]*turn{}, waiting: map[uint64]*call{}, seen: map[string]string{},
 	}
 	for e, err := range s.journal.store.Transcript(ctx, s.id, nil) {
@@ -87,6 +88,7 @@ func (r *reading) take(index uint64, p event.Payload) {
 		if p.Edit != nil {
 			r.intents[p.ID] = p
 		}
+		r.asked[p.ID] = p.State == "asked"
 	case *event.Result:
 		r.result(p)
 	case *event.Summary:
