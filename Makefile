@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build generate test race lint bench check update cover
+.PHONY: help build generate test race lint bench check update cover editors package
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,13 @@ check: ## Run all that CI runs
 
 update: ## Rewrite the expected transcripts of the txtar scripts
 	go test ./cmd/agent-lsp -run TestScripts -update
+
+editors: ## Run the plugins' tests in the real Neovim, Emacs and VS Code
+	scripts/test-nvim.sh
+	scripts/test-vscode.sh
+
+package: ## Build the vsix and the release archives with their checksums
+	scripts/package.sh
 
 cover: ## Show the coverage of the tests
 	go test -coverpkg=./... -coverprofile=coverage.out ./... && go tool cover -func=coverage.out | tail -1

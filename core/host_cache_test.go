@@ -170,7 +170,7 @@ func TestHostTheModuleIsBuiltFromItsSource(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "module.wasm")
 	cmd := exec.CommandContext(t.Context(), tool, "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-o", out, "./guest")
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=", "GOWASM=", "GOEXPERIMENT=")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=", "GOWASM=", "GOEXPERIMENT=")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

@@ -156,6 +156,9 @@ func (c *call) UnmarshalYAML(n ast.Node) error {
 		return misplaced(n, "a call is one tool's name with its arguments, e.g. read: {path: main.go}")
 	}
 	name, value := m.Values[0].Key.String(), m.Values[0].Value
+	if quoted, ok := m.Values[0].Key.(*ast.StringNode); ok {
+		name = quoted.Value
+	}
 	if name == "raw" {
 		var raw struct {
 			ID        text `yaml:"id"`
