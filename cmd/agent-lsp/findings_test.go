@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
@@ -124,6 +125,7 @@ func TestEachEditIsAnsweredWithWhatItBroke(t *testing.T) {
 			}
 			fmt.Fprintf(&entries, "  - {when: %q, text: done}\n", when)
 			e := lsptest.Start(t, server(t, env...), lsptest.Options{
+				Timeout: 5 * time.Minute, // ten checks of a slow tool on a busy machine
 				Folders: []string{dir}, Transcript: true, SavesEdits: true, Edits: lsptest.EditAfter,
 				InitializationOptions: scripted(t, entries.String(), map[string]any{"approvals": "edits"}),
 			})
