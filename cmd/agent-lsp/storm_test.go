@@ -23,7 +23,7 @@ import (
 func TestAStormOverStdio(t *testing.T) {
 	steps := 500
 	if os.Getenv("AGENT_LSP_TEST_SLOW") != "" {
-		steps = 15_000
+		steps = 10_000
 	}
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -114,7 +114,7 @@ func (s *storm) run(steps int) {
 			ended[x.Kind()+" "+e.Outcome+e.State]++
 		}
 	}
-	if ended["done complete"] < steps/100 || ended["result completed"] < steps/50 {
+	if ended["done complete"] < steps/250 || ended["result completed"] < steps/100 {
 		s.t.Errorf("the storm did little: %v", ended)
 	}
 	if code := s.Shutdown(); code != 0 {
@@ -158,7 +158,9 @@ func (s *storm) step() {
 	uri := s.uris[s.rnd.IntN(len(s.uris))]
 	switch s.rnd.IntN(30) {
 	case 10:
-		s.turn()
+		if s.rnd.IntN(3) == 0 {
+			s.turn()
+		}
 	case 0:
 		s.pending = append(s.pending, s.GoCommand("agent.prompt", map[string]any{"text": "storm", "wait": true}))
 	case 1:
