@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import {
   CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn, TransportKind,
@@ -208,6 +209,7 @@ export class Server implements vscode.Disposable {
       documentSelector: [{ scheme: 'file' }, { scheme: 'untitled' }],
       outputChannel: this.log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
+      stdioOptions: { stdout: () => undefined, stderr: (input) => this.stderr(input) },
       // The store is opened before settings can be asked for. All others come only
       // from there: what initializationOptions say could not be changed later.
       initializationOptions: { savesEdits: true, trusted: vscode.workspace.isTrusted, ...storeOf(settings()) },
@@ -237,6 +239,17 @@ export class Server implements vscode.Disposable {
         handleWorkDoneProgress: (_token, params, next) => this.progress(params, next),
       },
     };
+  }
+
+  /** What the server says beside the protocol; its log's lines come as messages, too. */
+  private stderr(input: NodeJS.ReadableStream): void {
+    createInterface({ input, crlfDelay: Infinity }).on('line', (line) => {
+      if (/^time=\S+ level=(DEBUG|INFO|WARN|ERROR)\b/.test(line)) {
+        this.log.trace(line);
+      } else {
+        this.log.error(line);
+      }
+    });
   }
 
   private progress(p: WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd, next: (token: string, p: WorkDoneProgressEnd) => void): void {

@@ -44,6 +44,31 @@ module.exports = {
     assert.ok(events(a, started.session).length > 0);
   },
 
+  async 'a folder that is added is worked in, and one that is removed is not listed'() {
+    const a = await agent();
+    const dir = path.join(path.dirname(folder(0)), 'c');
+    fs.cpSync(folder(0), dir, { recursive: true });
+    // The list is ahead of the event, with what is not confirmed yet.
+    const changed = async (act) => {
+      let heard = false;
+      const listening = vscode.workspace.onDidChangeWorkspaceFolders(() => (heard = true));
+      act();
+      await until('the change of folders', () => heard);
+      listening.dispose();
+    };
+    await changed(() => vscode.workspace.updateWorkspaceFolders(2, 0, { uri: vscode.Uri.file(dir) }));
+    await open('other.txt', dir);
+    const started = await a.run('ask', ['and in the new one?']);
+    await ended(a, started);
+    assert.equal(a.roots.get(started.session), dir);
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+    await changed(() => vscode.workspace.updateWorkspaceFolders(2, 1));
+    await until('the list', async () => (await a.list()).sessions.every((s) => s.root !== dir));
+    assert.equal(servers().length, 1);
+    await open('main.go', folder(0));
+    await ended(a, await a.run('ask', ['still here?']));
+  },
+
   async 'a finding\'s link opens the file of its own folder and of no other place'() {
     const a = await agent();
     await a.panel.handle({ type: 'open', path: 'main.go', line: 5, column: 3 });
