@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/agent-lsp/agent-lsp/session/event"
 )
@@ -68,8 +69,29 @@ func (p *people) result(e *event.Result) {
 }
 
 func (p *people) line(format string, args ...any) {
-	fmt.Fprintf(p.w, format+"\n", args...)
+	fmt.Fprintln(p.w, plain(fmt.Sprintf(format, args...)))
 }
+
+// plain is a text as a terminal may be given it: what a model, a tool or a file
+// says must not move the cursor, recolour or overwrite what is shown, so control
+// characters other than tabs and line ends are written out.
+func plain(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if strings.IndexFunc(text, controls) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if controls(r) {
+			fmt.Fprintf(&b, "\\x%02x", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func controls(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
 // callLine names a call by what it is about.
 func callLine(c *event.Call) string {

@@ -148,7 +148,7 @@ func (r *runCommand) approver(std stdio) func(title, detail string) bool {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Fprintf(std.err, "\n%s\n%s\nAllow? [y/N] ", title, detail)
+		fmt.Fprintf(std.err, "\n%s\n%s\nAllow? [y/N] ", plain(title), plain(detail))
 		line, err := answers.ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			fmt.Fprintln(std.err, "denied: cannot read the answer:", err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -73,13 +74,13 @@ func (*sessionsList) Run(c *cli, std stdio) int {
 			if s.Title != nil {
 				title = *s.Title
 			}
-			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", s.ID, s.UpdatedAt.Format(time.DateTime), s.Turns, s.Harness, s.Root, title)
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", s.ID, s.UpdatedAt.Format(time.DateTime), s.Turns, s.Harness, plain(s.Root), plain(strings.ReplaceAll(title, "\t", " ")))
 		}
 		if err := w.Flush(); err != nil {
 			return err
 		}
 		for _, u := range l.Undecodable {
-			fmt.Fprintf(std.out, "%s  cannot be read: %s\n", u.ID, u.Error)
+			fmt.Fprintf(std.out, "%s  cannot be read: %s\n", plain(u.ID), plain(u.Error))
 		}
 		return nil
 	})
