@@ -260,11 +260,12 @@ func (s *Session) ending(t *turn) {
 	s.doing = ""
 }
 
-// finish makes a turn's result final, once its end is recorded. Loop only.
+// finish makes a turn's result final, once its end is recorded. Whoever waits for
+// it finds the session's record up to date. Loop only.
 func (s *Session) finish(t *turn, outcome string) {
+	s.touch(func(*store.Session) {})
 	t.result.Outcome = outcome
 	close(t.done)
-	s.touch(func(*store.Session) {})
 }
 
 // lose ends every accepted turn because the core cannot go on. What caused it is
