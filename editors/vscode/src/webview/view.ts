@@ -81,7 +81,7 @@ export class View {
         this.draw();
         break;
       case 'questions':
-        this.ask(m.questions);
+        this.keepEnd(() => this.ask(m.questions));
         break;
       case 'status':
         this.status(m.working, m.text);
@@ -124,14 +124,22 @@ export class View {
     this.drawing = true;
     this.page.soon(() => {
       this.drawing = false;
-      this.step();
+      this.keepEnd(() => this.step());
     });
+  }
+
+  /** Changes the page; whoever looked at its end does so after. */
+  private keepEnd(change: () => void): void {
+    const root = this.page.document.documentElement;
+    const atEnd = root.scrollHeight - root.scrollTop - root.clientHeight < 40;
+    change();
+    if (atEnd) {
+      root.scrollTop = root.scrollHeight;
+    }
   }
 
   private step(): void {
     const { feed, empty } = this.parts;
-    const root = this.page.document.documentElement;
-    const atEnd = root.scrollHeight - root.scrollTop - root.clientHeight < 40;
     const blocks = this.transcript.blocks;
     empty.hidden = blocks.length > 0;
     const keys = new Set(blocks.map((b) => b.key));
@@ -161,9 +169,6 @@ export class View {
       s.element.setAttribute('aria-posinset', String(i + 1));
       s.element.setAttribute('aria-setsize', String(blocks.length));
     });
-    if (atEnd) {
-      root.scrollTop = root.scrollHeight;
-    }
   }
 
   private ask(list: Question[]): void {

@@ -3,7 +3,8 @@
 //   AGENT_E2E_BINARY   the server, for the tests in the extension host
 //   AGENT_VSCODE_TOOLS where scripts/setup-vscode.sh installed the workbench
 //   AGENT_VSIX         the packed extension, with a server in it
-// and takes the names of the parts to run, all of them without one.
+// and, to write the pictures of the documentation anew, AGENT_UPDATE_IMAGES=1. Its
+// arguments are the parts to run, all without one.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -106,7 +107,7 @@ const parts = {
     const c = common();
     const at = workspace(path.join(c.dir, 'p'));
     try {
-      await pageTests({ tools, vsix, workspace: at, ...c, check: report('page'), images: path.resolve(extension, '../../docs/images') });
+      await pageTests({ tools, vsix, workspace: at, ...c, check: report('page'), images: process.env.AGENT_UPDATE_IMAGES ? path.resolve(extension, '../../docs/images') : c.dir });
     } finally {
       fs.rmSync(c.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
     }

@@ -138,14 +138,13 @@ export async function palette(page, text, timeout = 60_000) {
     try {
       await input.waitFor({ state: 'visible', timeout: 4000 });
       await input.fill('>' + text);
-      await row.waitFor({ timeout: 3000 });
-      break;
+      await row.click({ timeout: 4000 }); // what takes the focus closes the palette
+      return;
     } catch (e) {
       if (Date.now() > end) throw e;
       await page.keyboard.press('Escape');
     }
   }
-  await row.click();
 }
 
 /** The frame of the transcript's page. */
