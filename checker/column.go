@@ -71,7 +71,8 @@ func Locate(text string, r Range, from, to ColumnUnit) (start, end Spot) {
 			return start, end
 		}
 	}
-	line := strings.TrimRight(strings.TrimPrefix(last, mark), "\r\n")
+	whole := strings.TrimRight(last, "\r\n")
+	line := strings.TrimPrefix(whole, mark)
 	at := Column(last, r.Start.Column, from, Bytes)
 	stop := at
 	for stop < len(line) && wordByte(line[stop]) {
@@ -81,7 +82,7 @@ func Locate(text string, r Range, from, to ColumnUnit) (start, end Spot) {
 		_, size := utf8.DecodeRuneInString(line[at:])
 		stop += size
 	}
-	return start, Spot{row, Column(line, stop+1, Bytes, to)}
+	return start, Spot{row, Column(whole, stop+1, Bytes, to)}
 }
 
 // wordByte reports whether a byte is of an identifier: ASCII letters, digits, the

@@ -65,6 +65,7 @@ func FuzzParsers(f *testing.F) {
 func FuzzLocate(f *testing.F) {
 	f.Add("\uFEFFé😀\r\n\tx", 1, 2, 2, 1, 0)
 	f.Add("a\xffb\n", 1, 2, 0, 0, 1)
+	f.Add("\uFEFF\uFEFF", 1, 2, 2, 1, 1)
 	f.Fuzz(func(t *testing.T, text string, line, col, endLine, endCol, unit int) {
 		from := ColumnUnit(uint(unit) % 3)
 		start, end := Locate(text, Range{Position{line, col}, Position{endLine, endCol}}, from, UTF16)
