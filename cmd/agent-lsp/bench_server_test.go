@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/go-json-experiment/json"
 	"go.lsp.dev/protocol"
 )
 
@@ -120,4 +122,61 @@ func settle(b *testing.B, e *lsptest.Editor) {
 			return
 		}
 	}
+}
+
+// BenchmarkCheckedEdit is how long an edit's result waits for the checker, beside
+// the checker alone on the same change: more-ms is what the server adds to it.
+func BenchmarkCheckedEdit(b *testing.B) {
+	dir, scripts := b.TempDir(), b.TempDir()
+	text := func(n int) string { return fmt.Sprintf("package main\n\nfunc main() { println(%d) }\n", n) }
+	put := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	put(filepath.Join(dir, "go.mod"), "module example.test/p\n\ngo 1.26\n")
+	put(filepath.Join(dir, "main.go"), text(0))
+	script := filepath.Join(scripts, "script.yaml")
+	options, err := json.Marshal(map[string]any{
+		"profile": map[string]any{"provider": "script", "script": script}, "approvals": "edits", "exec": map[string]any{"sandbox": false},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	e := lsptest.Start(b, agent(b), lsptest.Options{Folders: []string{dir}, Transcript: true, InitializationOptions: options})
+	e.Initialize()
+	var bare, checked time.Duration
+	n := 0
+	for b.Loop() {
+		b.StopTimer()
+		n++
+		put(filepath.Join(dir, "main.go"), text(2*n))
+		began := time.Now()
+		cmd := exec.Command("go", "build", "-o", os.DevNull, "./...")
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%v\n%s", err, out)
+		}
+		bare += time.Since(began)
+		put(script, fmt.Sprintf("version: 1\nentries:\n  - calls: [{read: {path: main.go}}]\n  - calls: [{write: {path: main.go, text: %q}}]\n  - text: done\n", text(2*n+1)))
+		res, rerr := e.Command("agent.session.new", map[string]any{})
+		if rerr != nil {
+			b.Fatal(rerr)
+		}
+		var made struct {
+			Session string `json:"session"`
+		}
+		if err := json.Unmarshal(res, &made); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		began = time.Now()
+		res, rerr = e.Command("agent.prompt", map[string]any{"session": made.Session, "text": "go", "wait": true})
+		checked += time.Since(began)
+		if rerr != nil || !strings.Contains(string(res), `"done"`) {
+			b.Fatalf("the turn ended %s, %v", res, rerr)
+		}
+	}
+	b.ReportMetric(float64(bare.Milliseconds())/float64(n), "bare-ms")
+	b.ReportMetric(float64((checked-bare).Milliseconds())/float64(n), "more-ms")
 }
