@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/google/uuid"
 	"go.lsp.dev/protocol"
@@ -85,8 +86,13 @@ func doing(p event.Payload) (turn uint64, words string) {
 	case *event.Call:
 		return p.Turn, callTitle(p)
 	case *event.Approval:
-		if p.State == "asked" {
+		switch {
+		case p.State == "asked":
 			return p.Turn, "waiting for you: " + p.Title
+		case p.Decision == string(session.AllowOnce) || p.Decision == string(session.AllowSession):
+			return p.Turn, "allowed, at work"
+		case p.Decision == string(session.Deny):
+			return p.Turn, "denied"
 		}
 	case *event.Check:
 		return p.Turn, checkTitle(p)
