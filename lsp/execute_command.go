@@ -132,8 +132,17 @@ func (s *Server) on(ctx context.Context, a *arguments) (Engine, error) {
 	if err := a.done(); err != nil {
 		return nil, err
 	}
+	// What the client said of its folders before the command holds for it.
+	moved := s.moved.Load()
 	if err := s.settled(ctx); err != nil {
 		return nil, err
+	}
+	if moved != nil {
+		select {
+		case <-*moved:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 	return s.agent(ctx)
 }

@@ -174,7 +174,13 @@ func (s *Server) didChangeWorkspaceFolders(_ context.Context, params jsontext.Va
 		s.folders.add(f)
 	}
 	if s.config.Folders != nil {
+		taken := make(chan struct{})
+		before := s.moved.Swap(&taken)
 		s.spawn("tell folders", func() {
+			defer close(taken)
+			if before != nil {
+				<-*before
+			}
 			if _, err := s.agent(s.ctx); err != nil {
 				return // nobody is there to tell
 			}
