@@ -5,6 +5,7 @@
 //   AGENT_VSIX         the packed extension, with a server in it
 // and, to write the pictures of the documentation anew, AGENT_UPDATE_IMAGES=1. Its
 // arguments are the parts to run, all without one.
+import { homedir } from 'node:os';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +48,7 @@ function common() {
 const go = (process.env.PATH ?? '').split(':').map((d) => path.join(d, 'go')).find((f) => fs.existsSync(f)) ?? 'go';
 
 function goEnvironment() {
-  const home = process.env.HOME ?? '/root';
+  const home = homedir();
   return {
     GOCACHE: process.env.GOCACHE ?? path.join(process.env.XDG_CACHE_HOME ?? path.join(home, '.cache'), 'go-build'),
     GOPATH: process.env.GOPATH ?? path.join(home, 'go'), GOFLAGS: '', GOTOOLCHAIN: 'local', XDG_CACHE_HOME: process.env.XDG_CACHE_HOME ?? path.join(home, '.cache'),
