@@ -149,6 +149,7 @@ func TestParseDoesNotQuoteTheSource(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("version: 1\nentries:\n  - calls: [{read: {path: a}}, {raw: {id: a}}]\n    request: {tools: a, messages: user:b 1-1}\n"))
 	f.Add([]byte("version: 1\na: &x [*x]\nentries: *x"))
+	f.Add([]byte("version: 1\nentries:\n  - calls: !0\n0"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if s, err := Parse("f", data); err == nil && s == nil {
 			t.Fatal("neither a script nor an error")

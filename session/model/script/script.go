@@ -108,6 +108,17 @@ func Parse(name string, data []byte) (*Script, error) {
 	return s, err
 }
 
+// unmarshal reads YAML strictly. The library panics on some texts that are none;
+// a script may come from anywhere.
+func unmarshal(data []byte, v any) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("this is not YAML that can be read (%v)", p)
+		}
+	}()
+	return yaml.UnmarshalWithOptions(data, v, yaml.Strict())
+}
+
 // parse answers also the messages that the recorded entries write out.
 func parse(name string, data []byte) (*Script, known, error) {
 	var f struct {
@@ -115,7 +126,7 @@ func parse(name string, data []byte) (*Script, known, error) {
 		Epoch   epoch    `yaml:"epoch"`
 		Entries []*entry `yaml:"entries"`
 	}
-	if err := yaml.UnmarshalWithOptions(data, &f, yaml.Strict()); err != nil {
+	if err := unmarshal(data, &f); err != nil {
 		return nil, known{}, placed(name, err)
 	}
 	switch {
