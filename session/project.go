@@ -43,7 +43,10 @@ func (s *Session) project(t *turn, p model.Profile) ([]jsontext.Value, error) {
 	if p.ReasoningEcho == "both" {
 		cfg.ReasoningEcho = projection.Both
 	}
-	return s.projector.Project(t.ctx, s.journal.history(), t.layers.system, m, cfg, projection.Hooks{})
+	h := s.journal.history()
+	s.projecting.Lock()
+	defer s.projecting.Unlock()
+	return s.projector.Project(t.ctx, h, t.layers.system, m, cfg, projection.Hooks{})
 }
 
 // system reads the layers of a turn.

@@ -60,7 +60,8 @@ type Session struct {
 
 	bytesPerToken float64 // of the last answer's request; 0 before
 
-	projector projection.Projector // owned by the one ask that runs
+	projecting sync.Mutex // guards projector: the ask of a cancelled turn may still be at it when the next one begins
+	projector  projection.Projector
 }
 
 // turn is one prompt on its way.

@@ -118,7 +118,7 @@ func (s *storm) run(steps int) {
 		s.t.Errorf("the storm did little: %v", ended)
 	}
 	if code := s.Shutdown(); code != 0 {
-		s.t.Errorf("exit code %d", code)
+		s.t.Errorf("exit code %d; the server's standard error:\n%s", code, s.Stderr())
 	}
 	s.alone()
 }
