@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/google/uuid"
 	"go.lsp.dev/protocol"
@@ -86,13 +85,8 @@ func doing(p event.Payload) (turn uint64, words string) {
 	case *event.Call:
 		return p.Turn, callTitle(p)
 	case *event.Approval:
-		switch {
-		case p.State == "asked":
+		if p.State == "asked" {
 			return p.Turn, "waiting for you: " + p.Title
-		case p.Decision == string(session.AllowOnce) || p.Decision == string(session.AllowSession):
-			return p.Turn, "allowed, at work"
-		case p.Decision == string(session.Deny):
-			return p.Turn, "denied"
 		}
 	case *event.Check:
 		return p.Turn, checkTitle(p)
