@@ -27,7 +27,10 @@ func (s *Session) ask(a *ask) {
 		return
 	}
 	s.setDoing("asking the model")
+	done := make(chan struct{})
+	a.before, s.asking = s.asking, done
 	s.wg.Go(func() {
+		defer close(done)
 		msg, reply, err := s.askModel(a)
 		s.mail.post(func() {
 			switch {
@@ -197,6 +200,11 @@ func (s *Session) respondWith(a *ask, name string) (model.Response, error) {
 	m, err := s.modelOf(a.turn.ctx, profile)
 	if err != nil {
 		return model.Response{}, err
+	}
+	if _, counts := m.(model.Resumer); counts && a.before != nil {
+		// The ask of a cancelled turn may not have come back yet, and its place in
+		// the script is before this one's.
+		<-a.before
 	}
 	return s.exchange(a, profile, m)
 }

@@ -2,10 +2,13 @@ package session
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/session/clock"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/tools"
@@ -181,5 +184,78 @@ func TestAllowForThisSessionAsksOnceInThatSessionOnly(t *testing.T) {
 	r.result(other, must(r.Prompt(t.Context(), Prompt{Session: &other, Text: "go"})))
 	if got := asked(); strings.Count(got, "cat go.mod") != 1 {
 		t.Errorf("the other session asked:\n%s", got)
+	}
+}
+
+// slow takes its time to tell its state to every other turn.
+type slow struct {
+	*rig
+	entered, release chan struct{}
+	told             int
+}
+
+func (e *slow) State(string) string {
+	if e.told++; e.told%2 == 1 {
+		e.entered <- struct{}{}
+		<-e.release
+	}
+	return ""
+}
+
+// TestAnAskThatIsCancelledHasItsPlaceInTheScript holds that what a script answers
+// next does not depend on how far a cancelled ask had come.
+func TestAnAskThatIsCancelledHasItsPlaceInTheScript(t *testing.T) {
+	const turns = 20
+	entries := "version: 1\nentries:\n"
+	for i := range turns {
+		entries += fmt.Sprintf("  - text: %d\n", i+1)
+	}
+	r := start(t, broken, entries)
+	r.Shutdown()
+	e := &slow{r, make(chan struct{}), make(chan struct{}), 0}
+	r.Manager = NewManager(r.cfg, e)
+	for i := range turns / 2 {
+		id := mustPrompt(t, r, "one to cancel")
+		r.await(e.entered, "the ask to be prepared")
+		if ok, err := r.Cancel(t.Context(), &id, nil); !ok || err != nil {
+			t.Fatalf("cancel answered %v, %v", ok, err)
+		}
+		asked := r.next(event.KindAsk)
+		turn := must(r.Prompt(t.Context(), Prompt{Session: &id, Text: "one to answer"}))
+		r.await(asked, "the next ask")
+		e.release <- struct{}{}
+		if res := r.result(id, turn); res.Text != strconv.Itoa(2*i+2) {
+			t.Fatalf("the prompt after a cancel was answered %+v, want entry %d", res, 2*i+2)
+		}
+	}
+}
+
+func TestAfterARestartAScriptGoesOnBehindTheAskThatWasCancelled(t *testing.T) {
+	for name, first := range map[string]string{
+		"one that hangs":        `fail: {kind: hang}`,
+		"one for the step":      `when: "1/1", fail: {kind: hang}`,
+		"one that would answer": `text: too late, latency: 1h`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, broken, "version: 1\nentries:\n  - {"+first+"}\n  - text: next\n")
+			r.Shutdown()
+			r.cfg.Clock = func(model.Profile) (clock.Clock, error) { return clock.Real{}, nil }
+			r.Manager = NewManager(r.cfg, r)
+			asked := r.next(event.KindAsk)
+			id := mustPrompt(t, r, "one to cancel")
+			r.await(asked, "the ask")
+			if ok, err := r.Cancel(t.Context(), &id, nil); !ok || err != nil {
+				t.Fatalf("cancel answered %v, %v", ok, err)
+			}
+			r.Shutdown()
+			r.Manager = NewManager(r.cfg, r)
+			if _, err := r.Resume(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			turn := must(r.Prompt(t.Context(), Prompt{Session: &id, Text: "go on"}))
+			if res := r.result(id, turn); res.Text != "next" {
+				t.Errorf("answered %+v", res)
+			}
+		})
 	}
 }

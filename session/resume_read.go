@@ -94,11 +94,23 @@ func (r *reading) take(index uint64, p event.Payload) {
 	case *event.Summary:
 		r.answered(p.Profile, stepOf(p.Turn, 0), p.ProviderID)
 	case *event.Error:
-		if r.ask != nil && p.Cancels {
-			r.answered(r.ask.event.Profile, stepOf(p.Turn, r.rounds[p.Turn]), "")
+		if p.Cancels {
+			r.unanswered(p.Turn)
+		}
+	case *event.Note:
+		if p.Cancels && !p.Model { // a note for the model ends the turn instead of asking
+			r.unanswered(p.Turn)
 		}
 	case *event.Done:
 		r.done(p)
+	}
+}
+
+// unanswered counts the ask of a turn that ended in it: the model was asked, and a
+// script's entry is used.
+func (r *reading) unanswered(turn uint64) {
+	if r.ask != nil && r.ask.turn.id == turn {
+		r.answered(r.ask.event.Profile, stepOf(turn, r.rounds[turn]), "")
 	}
 }
 

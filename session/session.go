@@ -45,7 +45,8 @@ type Session struct {
 	// Owned by the loop.
 	core *core.Session
 	ledger
-	broken error // why the core cannot be stepped any more
+	broken error         // why the core cannot be stepped any more
+	asking chan struct{} // closed when the last ask has come back; nil before the first
 
 	mu       sync.Mutex // guards what follows
 	settings Settings

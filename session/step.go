@@ -85,6 +85,8 @@ type ask struct {
 	id    uint64
 	round int
 	event *event.Ask
+
+	before <-chan struct{} // closed when the session's ask before it has come back; nil for the first
 }
 
 // ledger is what a session knows of its turns, enough to tell which events a

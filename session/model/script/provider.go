@@ -37,15 +37,12 @@ func New(s *Script, c clock.Clock) *Model {
 }
 
 // Respond implements model.Model. The entry counts as used as soon as it is
-// picked, also when ctx ends the wait for it. When no entry answers the ask, or
+// picked, also when ctx ends the wait for it or had ended before. When no entry answers the ask, or
 // the one that does was recorded for another request, the error is a
 // *model.Error of kind bad_request that names the entry and the step. A context
 // that ends first gives its error, wrapped; a deadline that coincides with the
 // end of the latency wins.
 func (m *Model) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
-	if err := ctx.Err(); err != nil {
-		return model.Response{}, fmt.Errorf("script %s at step %s: %w", m.script.Name, req.Step, err)
-	}
 	i, err := m.pick(req)
 	if err != nil {
 		return model.Response{}, err

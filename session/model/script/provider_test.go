@@ -253,14 +253,14 @@ func TestAHangWithoutADeadlineEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestADeadContextUsesNoEntry(t *testing.T) {
-	m := New(mustParse(t, "version: 1\nentries:\n  - {text: a}\n"), clock.Real{})
+func TestADeadContextUsesItsEntry(t *testing.T) {
+	m := New(mustParse(t, "version: 1\nentries:\n  - {text: late}\n  - {text: a}\n"), clock.Real{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := m.Respond(ctx, says("1/1", ""), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	check(t, m, []string{"1/1"}, []string{"a"})
+	check(t, m, []string{"2/1"}, []string{"a"})
 }
 
 func TestAnswersShareNothingWithTheScript(t *testing.T) {
