@@ -157,6 +157,41 @@ func TestProgressFollowsATurnAndCancelsIt(t *testing.T) {
 	}
 }
 
+func TestProgressTellsAQuestionAndWhatItsAnswerStarts(t *testing.T) {
+	asked := func(id uint64, title string) event.Payload {
+		return &event.Approval{Turn: 1, ID: id, State: "asked", Title: title}
+	}
+	answered := func(id uint64, d session.Decision) event.Payload {
+		return &event.Approval{Turn: 1, ID: id, State: "answered", Decision: string(d)}
+	}
+	for name, tt := range map[string]struct {
+		tell []event.Payload
+		want string
+	}{
+		"a question":          {[]event.Payload{asked(2, "Run ls")}, "waiting for you: Run ls"},
+		"allowed once":        {[]event.Payload{asked(2, "Run ls"), answered(2, session.AllowOnce)}, "Run ls"},
+		"allowed for session": {[]event.Payload{asked(2, "Run ls"), answered(2, session.AllowSession)}, "Run ls"},
+		"denied":              {[]event.Payload{asked(2, "Run ls"), answered(2, session.Deny), &event.Ask{Turn: 1, Round: 2}}, "thinking (round 2)"},
+		"two, the first answered last": {[]event.Payload{
+			asked(2, "Run ls"), asked(3, "Run cat"), answered(3, session.AllowOnce), answered(2, session.AllowOnce),
+		}, "Run ls"},
+		"an edit that asks nothing": {[]event.Payload{
+			&event.Call{Turn: 1, ID: 2, Name: "Write"}, &event.Approval{Turn: 1, ID: 2, State: "answered", Decision: "performed"},
+		}, "Write"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, lsptest.Options{}, nil)
+			r.tell(aTurn[0])
+			r.Wait("the beginning", 0, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), `"begin"`) })
+			r.tell(tt.tell...)
+			r.Barrier()
+			if got := r.Progresses()[`"agent/`+firstID.String()+`/1"`].Last; got != tt.want {
+				t.Errorf("the progress says %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestApprovals(t *testing.T) {
 	for _, tt := range []struct {
 		how    lsptest.QuestionAnswer

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/google/uuid"
 	"go.lsp.dev/protocol"
@@ -31,6 +32,7 @@ type turn struct {
 	title   string
 	message string
 	over    bool
+	asked   map[uint64]string // what was asked about, by the core's call
 }
 
 type tokenState int
@@ -66,15 +68,21 @@ func (s *Server) follow(session uuid.UUID, p event.Payload) {
 			t.end(s, p.Outcome)
 		}
 	default:
-		if number, doing := doing(p); doing != "" {
-			if t := s.turn(session, number, ""); t != nil {
-				t.report(s, doing)
+		number, doing := doing(p)
+		if number == 0 {
+			return
+		}
+		if t := s.turn(session, number, ""); t != nil {
+			if a, ok := p.(*event.Approval); ok {
+				doing = t.approval(a)
 			}
+			t.report(s, doing)
 		}
 	}
 }
 
-// doing is what the agent is at, in few words; "" when an event does not say.
+// doing is what the agent is at, in few words; turn 0 when an event does not say.
+// An approval's words are its turn's to tell.
 func doing(p event.Payload) (turn uint64, words string) {
 	switch p := p.(type) {
 	case *event.Ask:
@@ -85,13 +93,31 @@ func doing(p event.Payload) (turn uint64, words string) {
 	case *event.Call:
 		return p.Turn, callTitle(p)
 	case *event.Approval:
-		if p.State == "asked" {
-			return p.Turn, "waiting for you: " + p.Title
-		}
+		return p.Turn, ""
 	case *event.Check:
 		return p.Turn, checkTitle(p)
 	}
 	return 0, ""
+}
+
+// approval is what an approval means for its turn: a wait for the person, then
+// what was asked about when it is allowed. After a denial the next ask tells.
+func (t *turn) approval(p *event.Approval) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p.State == "asked" {
+		if t.asked == nil {
+			t.asked = map[uint64]string{}
+		}
+		t.asked[p.ID] = p.Title
+		return "waiting for you: " + p.Title
+	}
+	title := t.asked[p.ID]
+	delete(t.asked, p.ID)
+	if p.Decision == string(session.Deny) {
+		return ""
+	}
+	return title
 }
 
 // turn answers the progress of a turn, beginning it if need be; nil when the turn
