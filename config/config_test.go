@@ -2,9 +2,11 @@ package config
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -33,9 +35,13 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestThePreludeIsShort(t *testing.T) {
+func TestThePreludeIsShortAndSaysWhatAFailedCheckMeans(t *testing.T) {
 	if len(Prelude) > 1500 {
 		t.Errorf("%d bytes, which every request pays for", len(Prelude))
+	}
+	failed := checker.Result{Outcome: checker.Failed, Text: "no go"}.ForModel()
+	if mark, _, ok := strings.Cut(failed, "]"); !ok || !strings.Contains(Prelude, `"`+mark+`]"`) {
+		t.Errorf("nothing in it explains %q", failed)
 	}
 }
 

@@ -58,7 +58,7 @@ type Settings struct {
 	// was picked in an earlier one does not count.
 	ProfileGiven bool
 	Profiles     map[string]model.Profile
-	Prelude      string // standing instructions; the base layer of every request
+	Prelude      string // standing instructions; the base layer of every request, none when empty
 	MaxRounds    int    // 0: DefaultMaxRounds
 	// RequestTimeout bounds one model call on the session's clock, a provider's own
 	// repeats included; 0: no bound.

@@ -52,9 +52,6 @@ func (s *Session) project(t *turn, p model.Profile) ([]jsontext.Value, error) {
 // system reads the layers of a turn.
 func (s *Session) system(t *turn) projection.System {
 	sys := projection.System{Base: t.settings.Prelude}
-	if sys.Base == "" {
-		sys.Base = DefaultPrelude
-	}
 	if text, err := s.agents(); err != nil {
 		s.log.Warn("leave out "+agentsFile, "session", s.id, "err", err)
 	} else if text != "" {

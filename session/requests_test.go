@@ -88,6 +88,30 @@ func TestWithinATurnEachRequestBeginsWithTheOneBefore(t *testing.T) {
 	}
 }
 
+func TestThePreludeIsTheBaseOfARequest(t *testing.T) {
+	for prelude, want := range map[string][]string{
+		"Answer in verse.": {`"system","content":"Answer in verse."`, `"user","content":"go"`},
+		"":                 {`"user","content":"go"`},
+	} {
+		r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
+		m := &answers{replies: []model.Response{{Text: new("Done."), Finish: "stop"}}}
+		withModel(r, m, 0)
+		settings := r.cfg.Settings
+		settings.Prelude = prelude
+		r.Configure(settings)
+		r.run("go")
+		got := m.requests[0].Messages
+		if len(got) != len(want) {
+			t.Fatalf("with the prelude %q the model is sent %s", prelude, got)
+		}
+		for i := range want {
+			if !bytes.Contains(got[i], []byte(want[i])) {
+				t.Errorf("with the prelude %q message %d is %s", prelude, i, got[i])
+			}
+		}
+	}
+}
+
 func turnOf(step string) string {
 	turn, _, _ := strings.Cut(step, "/")
 	return turn
