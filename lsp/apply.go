@@ -138,11 +138,27 @@ func (w *workspace) applyCreate(ctx context.Context, e tools.Edit) (tools.Applie
 		}}))
 	}
 	params := w.editParams(e, protocol.WorkspaceEdit{DocumentChanges: changes})
-	if err := w.land(ctx, e, params); err != nil {
+	err = w.land(ctx, e, params)
+	if errors.Is(err, errUnseen) && w.fill(e) == nil {
+		return tools.Applied{}, nil
+	}
+	if err != nil {
 		undo()
 		return tools.Applied{}, err
 	}
 	return w.reachDisk(ctx, e, true)
+}
+
+// errUnseen is an edit that the client answered with a yes and that did not show.
+var errUnseen = errors.New("the editor said that it was applied")
+
+// fill writes the text of a new file that the client made, and left empty because it
+// keeps the text in a buffer that it tells no server of.
+func (w *workspace) fill(e tools.Edit) error {
+	if w.document(e.Path) != nil {
+		return fmt.Errorf("%s is open by now: %w", e.Path, tools.ErrStale)
+	}
+	return w.replace(e.Path, e.After, func(disk []byte, exists bool) bool { return exists && len(disk) == 0 })
 }
 
 func (w *workspace) editParams(e tools.Edit, edit protocol.WorkspaceEdit) *protocol.ApplyWorkspaceEditParams {
@@ -300,7 +316,7 @@ func (w *workspace) missed(e tools.Edit, a answer) error {
 	case !a.applied:
 		return fmt.Errorf("edit of %s: the editor refused it; %s", e.Path, seen)
 	}
-	return fmt.Errorf("edit of %s: the editor said that it was applied, but %s", e.Path, seen)
+	return fmt.Errorf("edit of %s: %w, but %s", e.Path, errUnseen, seen)
 }
 
 // overtaken tells that an open document is no longer the text that an edit was

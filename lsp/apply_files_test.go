@@ -19,6 +19,8 @@ func TestClosedAndNewFiles(t *testing.T) {
 		{"everything", lsptest.Options{}, 1},
 		{"answers first", lsptest.Options{Edits: lsptest.EditAfter}, 1},
 		{"saves", lsptest.Options{SavesEdits: true}, 1},
+		{"keeps the text of new files to itself", lsptest.Options{Edits: lsptest.EditUnheard}, 1},
+		{"keeps it, though it saves", lsptest.Options{Edits: lsptest.EditUnheard, SavesEdits: true}, 1},
 		{"no documentChanges", lsptest.Options{NoDocumentChanges: true}, 0},
 		{"no resource operations", lsptest.Options{NoCreate: true}, 0},
 		{"no edits at all", lsptest.Options{NoApplyEdit: true}, 0},

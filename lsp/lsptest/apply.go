@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/agent-lsp/agent-lsp/lsp/text"
 	"github.com/go-json-experiment/json"
@@ -51,6 +52,10 @@ const (
 	EditTyped EditAnswer = "typed"
 	// EditTypedTrue is EditTyped, but answers true.
 	EditTypedTrue EditAnswer = "typed-true"
+	// EditUnheard is EditBefore, but text for a file that is not open goes into a
+	// buffer that no server is told of, as in Helix where the file's language has
+	// none: a file that is made stays empty on the disk.
+	EditUnheard EditAnswer = "unheard"
 	// EditHold keeps the request until Release.
 	EditHold EditAnswer = "hold"
 )
@@ -129,6 +134,9 @@ func (e *Editor) applyEdit(m Message, how EditAnswer) {
 		if how == EditTypedTrue {
 			err = nil
 		}
+		e.applied(m.ID, err)
+	case EditUnheard:
+		_, err := e.perform(slices.DeleteFunc(entries, func(x entry) bool { return x.TextDocument != nil && e.target(x) == nil }), true)
 		e.applied(m.ID, err)
 	case EditAfter, EditLazy:
 		late, err := e.perform(entries, false)
