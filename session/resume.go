@@ -141,6 +141,7 @@ func (s *Session) replay(ctx context.Context, l *log) error {
 func (s *Session) feed(ctx context.Context, l *log, next uint64) error {
 	shadow := ledger{profile: s.profile}
 	calls := map[uint64]core.Call{}
+	minted := int(next) // the events before it are causes or were compared
 	for i, e := range l.events {
 		if err := shadow.follow(e.payload, uint64(i) < next); err != nil {
 			return err
@@ -150,6 +151,9 @@ func (s *Session) feed(ctx context.Context, l *log, next uint64) error {
 		}
 		if uint64(i) < next {
 			continue
+		}
+		if i >= minted && isAction(e.payload) {
+			return fmt.Errorf("%w: session %s, event %d: the core mints nothing, the journal has %s", ErrDiverged, s.id, i, e.event.Payload.Data)
 		}
 		ev, ok := causeOf(e.payload, calls)
 		if !ok {
@@ -161,9 +165,11 @@ func (s *Session) feed(ctx context.Context, l *log, next uint64) error {
 		}
 		plan := shadow.plan(actions, []event.Payload{e.payload})
 		plan.place(uint64(i))
-		if err := s.compare(l, i, plan.payloads[1:]); err != nil {
+		behind, err := s.compare(l, i, plan.payloads[1:])
+		if err != nil {
 			return err
 		}
+		minted = max(minted, behind)
 	}
 	s.asked = shadow.asked
 	return nil
@@ -225,9 +231,24 @@ func causeOf(p event.Payload, calls map[uint64]core.Call) (core.Event, bool) {
 	return core.Event{}, false
 }
 
+// isAction tells the events that only the core causes from those that the session
+// writes by itself, such as a further attempt of an ask.
+func isAction(p event.Payload) bool {
+	switch p := p.(type) {
+	case *event.Ask:
+		return p.Attempt == 1
+	case *event.Call:
+		return p.ID != 0
+	case *event.Emit, *event.Done:
+		return true
+	}
+	return false
+}
+
 // compare holds what the event at index i causes against the events that follow
-// it. Which profile was asked is the configuration's, not the core's.
-func (s *Session) compare(l *log, i int, want []event.Payload) error {
+// it, and answers the index behind them. Which profile was asked is the
+// configuration's, not the core's.
+func (s *Session) compare(l *log, i int, want []event.Payload) (int, error) {
 	at := i + 1
 	for _, w := range want {
 		// A cancel writes the results of what it cut off before its own actions.
@@ -241,17 +262,17 @@ func (s *Session) compare(l *log, i int, want []event.Payload) error {
 		}
 		minted, err := event.Encode(w)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if at >= len(l.events) {
-			return fmt.Errorf("%w: session %s: after event %d the core mints %s, the journal ends", ErrDiverged, s.id, i, minted)
+			return 0, fmt.Errorf("%w: session %s: after event %d the core mints %s, the journal ends", ErrDiverged, s.id, i, minted)
 		}
 		if kept := l.events[at].event.Payload.Data; !bytes.Equal(kept, minted) {
-			return fmt.Errorf("%w: session %s, event %d: the core mints %s, the journal has %s", ErrDiverged, s.id, at, minted, kept)
+			return 0, fmt.Errorf("%w: session %s, event %d: the core mints %s, the journal has %s", ErrDiverged, s.id, at, minted, kept)
 		}
 		at++
 	}
-	return nil
+	return at, nil
 }
 
 func isCancelResult(p event.Payload) bool {

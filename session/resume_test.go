@@ -31,7 +31,7 @@ entries:
 type faultyStore struct {
 	store.Store
 	snapshots func([]store.Snapshot) []store.Snapshot
-	event     func(store.Event) store.Event
+	events    func([]store.Event) []store.Event
 	fail      func() error // of appends
 }
 
@@ -45,11 +45,20 @@ func (f *faultyStore) Snapshots(ctx context.Context, id uuid.UUID) ([]store.Snap
 
 func (f *faultyStore) Transcript(ctx context.Context, id uuid.UUID, after *uint64) iter.Seq2[store.Event, error] {
 	return func(yield func(store.Event, error) bool) {
+		var all []store.Event
 		for e, err := range f.Store.Transcript(ctx, id, after) {
-			if f.event != nil {
-				e = f.event(e)
+			if err != nil {
+				yield(e, err)
+				return
 			}
-			if !yield(e, err) {
+			all = append(all, e)
+		}
+		if f.events != nil {
+			all = f.events(all)
+		}
+		for i, e := range all {
+			e.Index = uint64(i) // whatever the fault, it is a whole transcript
+			if !yield(e, nil) {
 				return
 			}
 		}
@@ -130,27 +139,60 @@ func must(_ uuid.UUID, turn uint64, err error) uint64 {
 }
 
 func TestResumeStopsAtTheFirstDifference(t *testing.T) {
-	for name, c := range map[string]struct{ kind, old, new string }{
-		"a prompt":      {"user", "second", "another"},
-		"a call's id":   {"call", `"id":2,`, `"id":9,`},
-		"what is asked": {"ask", `"messages":1`, `"messages":2`},
-		"an answer":     {"emit", "One.", "Uno."},
-		"an end":        {"done", "complete", "cancelled"},
+	changed := func(old, new string) func(store.Event) []store.Event {
+		return func(e store.Event) []store.Event {
+			e.Payload.Data = []byte(strings.Replace(string(e.Payload.Data), old, new, 1))
+			return []store.Event{e}
+		}
+	}
+	missing := func(store.Event) []store.Event { return nil }
+	twice := func(e store.Event) []store.Event { return []store.Event{e, e} }
+	for name, c := range map[string]struct {
+		kind string // of the events that are damaged, the nth one of them
+		nth  int
+		by   func(store.Event) []store.Event
+		at   string
+	}{
+		"another prompt":           {"user", 2, changed("second", "another"), "event 12: the core mints {\"kind\":\"ask\""},
+		"another id of a call":     {"call", 1, changed(`"id":2,`, `"id":9,`), "event 3: "},
+		"another call":             {"call", 1, changed(`a.txt`, `b.txt`), "event 3: "},
+		"another conversation":     {"ask", 1, changed(`"messages":1`, `"messages":2`), "event 1: "},
+		"another answer":           {"emit", 1, changed("One.", "Uno."), "event 9: "},
+		"another end":              {"done", 1, changed("complete", "cancelled"), "event 10: "},
+		"no first ask":             {"ask", 1, missing, "event 1: "},
+		"no later ask":             {"ask", 2, missing, "event 7: "},
+		"no call":                  {"call", 1, missing, "event 3: "},
+		"no refused call":          {"call", 2, missing, "event 4: "},
+		"no answer to show":        {"emit", 1, missing, "event 9: "},
+		"no end":                   {"done", 1, missing, "event 10: "},
+		"no end of the transcript": {"done", 2, missing, "the journal ends"},
+		"an ask too many":          {"ask", 2, twice, "event 8: "},
+		"a call too many":          {"call", 2, twice, "event 5: "},
+		"an answer too many":       {"emit", 1, twice, "event 10: "},
+		"an end too many":          {"done", 1, twice, "event 11: "},
+		"a last end too many":      {"done", 2, twice, "event 24: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, f, id := stored(t)
 			f.snapshots = func([]store.Snapshot) []store.Snapshot { return nil }
-			f.event = func(e store.Event) store.Event {
-				if strings.Contains(string(e.Payload.Data), `{"kind":"`+c.kind+`"`) {
-					e.Payload.Data = []byte(strings.Replace(string(e.Payload.Data), c.old, c.new, 1))
+			f.events = func(events []store.Event) (out []store.Event) {
+				n := 0
+				for _, e := range events {
+					if strings.HasPrefix(string(e.Payload.Data), `{"kind":"`+c.kind+`"`) {
+						if n++; n == c.nth {
+							out = append(out, c.by(e)...)
+							continue
+						}
+					}
+					out = append(out, e)
 				}
-				return e
+				return out
 			}
 			_, err := r.Resume(t.Context(), id)
-			if !errors.Is(err, ErrDiverged) || !strings.Contains(err.Error(), "event ") {
-				t.Errorf("resume answered %v", err)
+			if !errors.Is(err, ErrDiverged) || !strings.Contains(err.Error(), c.at) {
+				t.Errorf("resume answered %v, want %q", err, c.at)
 			}
-			f.event = nil
+			f.events = nil
 			if _, err := r.Resume(t.Context(), id); err != nil {
 				t.Errorf("the session is not as it was: %v", err)
 			}
