@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) {
 	lsptest.MaybeBaseline()
 	proc.Main() // the binary of the tests is also the supervisor of its commands
-	testscript.Main(m, map[string]func(){"agent-lsp": main})
+	testscript.Main(m, map[string]func(){"agent-lsp": observed})
 }
 
 func TestScripts(t *testing.T) { testscript.Run(t, lsptest.Params("testdata/script")) }

@@ -18,8 +18,9 @@ import (
 
 // TestAStormOverStdio types, saves, prompts, cancels, undoes, changes settings,
 // sends rubbish and leaves answers out, at random, to the real server with its
-// real engine, and compares every document at the end. Nothing of the server is
-// left then. AGENT_LSP_TEST_SLOW makes it tens of thousands of steps.
+// real engine, and compares every document at the end. The server then runs as many
+// goroutines as before, and after its end nothing of it is left, no goroutine and no
+// process. AGENT_LSP_TEST_SLOW makes it tens of thousands of steps.
 func TestAStormOverStdio(t *testing.T) {
 	steps := 500
 	if os.Getenv("AGENT_LSP_TEST_SLOW") != "" {
@@ -65,11 +66,12 @@ type storm struct {
 	dir     string
 	uris    []string
 	pending []*lsptest.Pending
+	before  goroutines // of the server, when it had done each thing once
 }
 
 func newStorm(t *testing.T, seed uint64) *storm {
 	s := &storm{t: t, rnd: rand.New(rand.NewPCG(seed, 11)), dir: t.TempDir()}
-	s.Editor = lsptest.Start(t, server(t), lsptest.Options{
+	s.Editor = lsptest.Start(t, server(t, goroutinesEnv+"=1"), lsptest.Options{
 		Folders: []string{s.dir}, Transcript: true, Approvals: seed%2 == 0, VersionStep: 3,
 		InitializationOptions: scripted(t, stormScript(s.rnd), map[string]any{
 			"exec":     map[string]any{"timeout": "300ms"},
@@ -83,6 +85,8 @@ func newStorm(t *testing.T, seed uint64) *storm {
 		put(t, path, "one 😀\nanchor\r\nthree\n")
 		s.uris = append(s.uris, s.Open(path))
 	}
+	s.calm()
+	s.before = goroutinesOf(t, s.Editor)
 	return s
 }
 
@@ -98,9 +102,11 @@ func (s *storm) run(steps int) {
 		}
 	}
 	s.AnswerEdits(lsptest.EditBefore)
+	s.AnswerProgress("")
+	s.Release("") // the server waits for some answers longer than this test should
 	s.quiet()
-	s.compare()
-	s.Barrier()
+	s.calm()
+	s.settled()
 	if faults := s.faults(); len(faults) > 0 {
 		s.t.Errorf("%s", strings.Join(faults, "\n"))
 	}
@@ -120,6 +126,7 @@ func (s *storm) run(steps int) {
 	if code := s.Shutdown(); code != 0 {
 		s.t.Errorf("exit code %d; the server's standard error:\n%s", code, s.Stderr())
 	}
+	endedAlone(s.t, s.Editor)
 	s.alone()
 }
 
@@ -182,7 +189,7 @@ func (s *storm) step() {
 	case 8:
 		s.AnswerQuestions(lsptest.QuestionAnswer("once"), lsptest.QuestionAnswer("never"), lsptest.QuestionAnswer("session"))
 	case 9:
-		s.AnswerProgress([]lsptest.ProgressAnswer{lsptest.ProgressNever, lsptest.ProgressError, ""}[s.rnd.IntN(3)])
+		s.AnswerProgress([]lsptest.ProgressAnswer{lsptest.ProgressHold, lsptest.ProgressError, ""}[s.rnd.IntN(3)])
 	default:
 		s.typeInto(uri)
 	}
@@ -218,6 +225,48 @@ func (s *storm) typeInto(uri string) {
 		r, piece = doc.Range(0, len(content)/2, text.UTF16), "anchor\n"
 	}
 	s.Change(uri, text.Change{Range: &r, Text: piece})
+}
+
+// calm has the agent read every document in a session of its own, and closes all
+// sessions.
+func (s *storm) calm() {
+	s.t.Helper()
+	s.compare()
+	listed, err := s.Command("agent.session.list", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var list struct {
+		Sessions []struct {
+			Session string `json:"session"`
+			State   string `json:"state"`
+		} `json:"sessions"`
+	}
+	if err := json.Unmarshal(listed, &list); err != nil || len(list.Sessions) == 0 {
+		s.t.Fatalf("the sessions are %s, %v", listed, err)
+	}
+	for _, x := range list.Sessions {
+		if x.State == "stored" {
+			continue
+		}
+		if _, err := s.Command("agent.session.close", map[string]any{"session": x.Session}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// settled holds that the server runs no more goroutines than before the storm, once
+// those that only have to return have done so.
+func (s *storm) settled() {
+	s.t.Helper()
+	var more []string
+	for range 200 {
+		if more = goroutinesOf(s.t, s.Editor).beyond(s.before); len(more) == 0 {
+			return
+		}
+		s.Barrier()
+	}
+	s.t.Errorf("goroutines are left of the storm:\n%s", strings.Join(more, "\n\n"))
 }
 
 // reader reads every document.

@@ -62,6 +62,12 @@ func (e *Editor) WaitText(uri, want string) {
 	})
 }
 
+// WaitStderr waits until what the server wrote to its standard error satisfies a
+// condition.
+func (e *Editor) WaitStderr(what string, cond func(stderr string) bool) {
+	e.poll(what, func() bool { return cond(e.Stderr()) })
+}
+
 // Len is the number of messages in both directions so far.
 func (e *Editor) Len() int {
 	e.mu.Lock()
