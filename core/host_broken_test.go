@@ -168,11 +168,22 @@ func hostInside(s *Session) {
 func TestHostAContextStopsACallWhereItStands(t *testing.T) {
 	s := hostSpinning(t)
 	beside := hostNew(t, s.core)
+	last, err := s.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err := s.Step(ctx, Event{Timer: true})
+	_, err = s.Step(ctx, Event{Timer: true})
 	hostIs(t, err, ErrHandle, context.DeadlineExceeded)
 	hostGone(t, s)
+	again, err := s.core.Restore(t.Context(), last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, err := again.Snapshot(t.Context()); err != nil || string(state) != string(last) {
+		t.Fatal("the session from its last snapshot:", err)
+	}
 	if state, err := beside.Snapshot(t.Context()); err != nil || string(state) != hostSaves {
 		t.Fatal("the session beside it:", err)
 	}

@@ -5,6 +5,7 @@ import "encoding/binary"
 // hostFake is a module made by hand, for what the real one never does.
 type hostFake struct {
 	noMemory bool
+	imports  []hostImport
 	data     []byte // stands at address 64
 	exports  []hostExport
 }
@@ -17,6 +18,13 @@ type hostExport struct {
 	wide   bool
 	result bool
 	code   []byte
+}
+
+// hostImport is a function of WASI that the module asks for. Imports are numbered
+// from 0, before the exports, and answer an i32.
+type hostImport struct {
+	name   string
+	params []byte // 0x7f for an i32, 0x7e for an i64
 }
 
 // Code of bodies.
@@ -46,6 +54,10 @@ func hostJoin(parts ...[]byte) (all []byte) {
 // hostFakeCore is a module that makes sessions whose every answer is the text,
 // with functions replaced by those given.
 func hostFakeCore(text string, with ...hostExport) []byte {
+	return hostFakeOf(text, with...).bytes()
+}
+
+func hostFakeOf(text string, with ...hostExport) hostFake {
 	f := hostFake{data: []byte(text), exports: []hostExport{
 		{"dev_abi", 0, false, true, hostConst(ABI)},
 		{"dev_alloc", 1, false, true, hostConst(1024)},
@@ -64,13 +76,18 @@ func hostFakeCore(text string, with ...hostExport) []byte {
 			}
 		}
 	}
-	return f.bytes()
+	return f
 }
 
 // bytes is the module, in WebAssembly's binary format.
 func (f hostFake) bytes() []byte {
-	var types, functions, exports, code [][]byte
+	var types, imports, functions, exports, code [][]byte
+	for i, im := range f.imports {
+		types = append(types, hostJoin([]byte{0x60}, hostSized(im.params), hostSized([]byte{0x7f})))
+		imports = append(imports, hostJoin(hostSized([]byte("wasi_snapshot_preview1")), hostSized([]byte(im.name)), []byte{0x00}, hostUnsigned(uint32(i))))
+	}
 	for i, e := range f.exports {
+		i += len(f.imports)
 		params := make([]byte, e.params)
 		for j := range params {
 			params[j] = 0x7f
@@ -92,6 +109,7 @@ func (f hostFake) bytes() []byte {
 		out = append(append(out, id), hostSized(hostJoin(hostUnsigned(uint32(len(entries))), hostJoin(entries...)))...)
 	}
 	section(1, types...)
+	section(2, imports...)
 	section(3, functions...)
 	if !f.noMemory {
 		section(5, []byte{0x00, 0x02}) // two pages

@@ -2,7 +2,9 @@ package core
 
 import (
 	"bytes"
+	"encoding/binary"
 	"testing"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
 	"github.com/agent-lsp/agent-lsp/core/internal/coretest"
@@ -131,5 +133,53 @@ func TestHostEqualEventsGiveEqualBytesAtAnyTime(t *testing.T) {
 	}
 	if !bytes.Equal(first, run(hostOpen(t))) {
 		t.Fatal("a session of another core answers differently")
+	}
+}
+
+// TestHostNothingOfTheWorldReachesAModule asks for the time and for random bytes:
+// a module gets the same ones whenever and wherever it runs, and no argument,
+// variable or file of this process.
+func TestHostNothingOfTheWorldReachesAModule(t *testing.T) {
+	const i32, i64 = 0x7f, 0x7e
+	call := func(index byte, args ...int32) (code []byte) {
+		for _, a := range args {
+			code = append(code, hostConst(a)...)
+		}
+		return append(code, 0x10, index, 0x1a) // call, drop
+	}
+	realtime := hostJoin(hostConst(0), []byte{0x42, 0x00}, hostConst(256), []byte{0x10, 0, 0x1a})
+	monotonic := hostJoin(hostConst(1), []byte{0x42, 0x00}, hostConst(264), []byte{0x10, 0, 0x1a})
+	m := hostFakeOf("", hostExport{"dev_step", 4, true, true, hostJoin(realtime, monotonic,
+		call(1, 272, 32), call(2, 304, 308), call(3, 312, 316),
+		hostStore(3, 0, 256), hostStore(3, 4, 64), hostConst(0))})
+	m.imports = []hostImport{
+		{"clock_time_get", []byte{i32, i64, i32}},
+		{"random_get", []byte{i32, i32}},
+		{"environ_sizes_get", []byte{i32, i32}},
+		{"args_sizes_get", []byte{i32, i32}},
+	}
+	t.Setenv("AGENT_LSP_SECRET", "in the environment")
+	var first []byte
+	for range 3 {
+		s := hostFakeSession(t, m.bytes())
+		var got []byte
+		if err := s.step(t.Context(), []byte(`"Timer"`), func(answer []byte) error { got = bytes.Clone(answer); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = got
+		}
+		if !bytes.Equal(first, got) {
+			t.Errorf("two modules see different worlds:\n%x\n%x", first, got)
+		}
+	}
+	if at := int64(binary.LittleEndian.Uint64(first)); time.Since(time.Unix(0, at)) < 24*time.Hour {
+		t.Errorf("a module sees the time %s", time.Unix(0, at))
+	}
+	if bytes.Equal(first[16:48], make([]byte, 32)) || bytes.Equal(first[:8], make([]byte, 8)) {
+		t.Errorf("nothing was asked: %x", first)
+	}
+	if variables, args := binary.LittleEndian.Uint32(first[48:]), binary.LittleEndian.Uint32(first[56:]); variables != 1 || args != 0 {
+		t.Errorf("a module sees %d variables and %d arguments, want only the collector's variable", variables, args)
 	}
 }

@@ -252,12 +252,31 @@ func TestHostAContextThatEndedBeforeACallEndsTheSession(t *testing.T) {
 	c := hostOpen(t)
 	s := hostNew(t, c)
 	ctx, cancel := context.WithCancel(t.Context())
+	hostStep(t, s, hostPrompt(1, "a"))
+	state, err := s.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	cancel()
-	_, err := s.Step(ctx, Event{Timer: true})
+	_, err = s.Step(ctx, Event{Timer: true})
 	hostIs(t, err, ErrHandle, context.Canceled)
 	hostGone(t, s)
 	_, err = c.New(ctx, Config{})
 	hostIs(t, err, ErrHandle, context.Canceled)
+	hostCarriesOn(t, c, state)
+}
+
+// hostCarriesOn restores a session that was prompted once and answers its model.
+func hostCarriesOn(t *testing.T, c *Core, state []byte) {
+	t.Helper()
+	s, err := c.Restore(t.Context(), state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	if got := hostStep(t, s, Event{Model: &Answer{ID: 1, Reply: Reply{Text: new("b")}}}); len(got) != 3 || *got[0].Op.Emit != "b" {
+		t.Errorf("the restored session answers %v", got)
+	}
 }
 
 func TestHostEventsThatAreTooLarge(t *testing.T) {
