@@ -14,11 +14,8 @@ import (
 // in the background, and no program is started merely to look at the work tree.
 var gitSafe = []string{
 	"-c", "core.fsmonitor=false", "-c", "core.pager=cat", "-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false",
-	"-c", "credential.interactive=never", "-c", "protocol.ext.allow=never",
+	"-c", "credential.interactive=never", "-c", "protocol.ext.allow=never", "-c", "grep.fallbackToNoIndex=false",
 }
-
-// gitUntrusted are settings for git in a workspace of which nothing may run.
-var gitUntrusted = []string{"-c", "core.hooksPath=/dev/null", "-c", "core.attributesFile=/dev/null"}
 
 // gitKept are variables of git's that are left to it: who commits, where the
 // person's configuration is, and how hosts are reached. The others would point it
@@ -65,7 +62,7 @@ func (e *Executor) decideGit(op *abi.Git) Decision {
 		d.Verdict, d.Reason = Deny, err.Error()
 		return d
 	}
-	if err := e.insideGit(c); err != nil {
+	if _, err := e.insideGit(c); err != nil {
 		d.Verdict, d.Reason = Deny, err.Error()
 		return d
 	}
@@ -74,8 +71,10 @@ func (e *Executor) decideGit(op *abi.Git) Decision {
 	if c.reads || e.policy().Mode == ModeAll {
 		d.Verdict = Allow
 	}
-	if d.Mutates && e.policy().Untrusted {
-		d.Verdict, d.Reason = Deny, untrusted
+	if e.policy().Untrusted {
+		if err := gitOnlyLooks(c); err != nil {
+			d.Verdict, d.Reason = Deny, err.Error()
+		}
 	}
 	d = e.settle(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...)}, "")
 	// What may not be run as a program may not be run by this way either.
@@ -85,15 +84,23 @@ func (e *Executor) decideGit(op *abi.Git) Decision {
 	return d
 }
 
-// insideGit checks the directory that the command is to run in.
-func (e *Executor) insideGit(c gitCommand) error {
-	if c.dir == "" {
-		return nil
+// insideGit checks the directory that the command is to run in, and what it could
+// read besides the repository: git diff compares any two files when one of them
+// lies outside.
+func (e *Executor) insideGit(c gitCommand) (dir string, err error) {
+	dir, err = e.cleanCwd(&c.dir)
+	if err != nil {
+		return "", fmt.Errorf("git -C: %w", err)
 	}
-	if _, err := e.cleanCwd(&c.dir); err != nil {
-		return fmt.Errorf("git -C: %w", err)
+	if c.name != "diff" {
+		return dir, nil
 	}
-	return nil
+	for _, a := range c.args {
+		if e.leadsOut(dir, a) { // options too: behind -- they are paths
+			return "", fmt.Errorf("git diff %s is not allowed: that is outside the workspace", clip(a))
+		}
+	}
+	return dir, nil
 }
 
 func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
@@ -101,19 +108,20 @@ func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
 	if err != nil {
 		return failf("not run: %s", err)
 	}
-	dir, err := e.cleanCwd(&c.dir)
+	dir, err := e.insideGit(c)
 	if err != nil {
-		return failf("not run: git -C: %s", err)
+		return failf("not run: %s", err)
 	}
 	argv := slices.Concat([]string{"git"}, gitSafe)
 	if e.policy().Untrusted {
-		if !c.reads {
-			return failf("not run: %s", untrusted)
+		if err := gitOnlyLooks(c); err != nil {
+			return failf("not run: %s", err)
 		}
-		if err := e.harmlessConfig(ctx); err != nil {
+		if err := e.harmlessConfig(ctx, dir); err != nil {
 			return failf("not run: %s", err)
 		}
 		argv = append(argv, gitUntrusted...)
+		c.flags = append(c.flags, gitStays(c)...)
 	}
 	env := e.gitEnv()
 	if c.reads {
@@ -125,45 +133,4 @@ func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
 	return e.command(ctx, proc.Spec{
 		Argv: argv, Dir: dir, Env: env, Timeout: e.cfg.Exec.Timeout, Sandbox: e.sandbox(),
 	}, !c.reads)
-}
-
-// gitHarmless are names of settings in a repository that make git run nothing and
-// look nowhere else: a section, a dot and the last part of the name.
-var gitHarmless = []string{
-	"core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase", "core.precomposeunicode", "core.symlinks",
-	"core.autocrlf", "core.eol", "core.safecrlf", "core.quotepath", "core.abbrev", "core.longpaths", "core.protecthfs", "core.protectntfs",
-	"core.fsmonitor", "core.hookspath", "core.pager", // these are overridden
-	"remote.url", "remote.fetch", "remote.pushurl", "remote.tagopt", "remote.prune", "branch.remote", "branch.merge", "branch.rebase", "branch.description",
-	"user.name", "user.email", "user.signingkey", "commit.gpgsign", "tag.gpgsign", "init.defaultbranch", "pull.rebase", "pull.ff", "push.default", "push.autosetupremote",
-	"submodule.url", "submodule.active", "gc.auto", "fetch.prune", "rerere.enabled", "color.ui", "extensions.objectformat", "status.showuntrackedfiles",
-}
-
-// harmlessConfig refuses a repository whose own configuration could make git run
-// a program while it reads, a filter or a monitor for instance.
-func (e *Executor) harmlessConfig(ctx context.Context) error {
-	if _, ok := gitTop(realPath(e.ws.Dir())); !ok {
-		return nil
-	}
-	r, err := proc.Run(ctx, proc.Spec{
-		Argv: slices.Concat([]string{"git"}, gitSafe, []string{"config", "--list", "--show-scope", "--name-only", "-z"}),
-		Dir:  e.ws.Dir(), Env: e.gitEnv(), Timeout: statusTimeout,
-	})
-	if err != nil {
-		return err
-	}
-	fields := strings.Split(strings.TrimSuffix(string(r.Stdout.Bytes()), "\x00"), "\x00")
-	if !r.OK() || r.Stdout.Elided > 0 || len(fields)%2 != 0 {
-		return fmt.Errorf("%s, and its git configuration cannot be judged", untrusted)
-	}
-	for i := 0; i < len(fields); i += 2 {
-		if scope := fields[i]; scope == "system" || scope == "global" || scope == "command" {
-			continue // the person's own, or given here
-		}
-		name := strings.ToLower(fields[i+1])
-		section, _, _ := strings.Cut(name, ".")
-		if !slices.Contains(gitHarmless, section+name[strings.LastIndexByte(name, '.'):]) {
-			return fmt.Errorf("%s, and its git configuration sets %s", untrusted, fields[i+1])
-		}
-	}
-	return nil
 }

@@ -101,8 +101,9 @@ func parseGit(argv []string) (gitCommand, error) {
 
 // gitOptions refuses options of a subcommand.
 func gitOptions(c gitCommand) error {
-	for _, a := range c.args {
-		if a == "--" {
+	for i, a := range c.args {
+		// An option before it may take it for its value: then options still follow.
+		if a == "--" && (i == 0 || !strings.HasPrefix(c.args[i-1], "-")) {
 			break
 		}
 		if scheme, _, ok := strings.Cut(a, "::"); ok && !strings.ContainsAny(scheme, "/ ") && (scheme == "ext" || scheme == "fd") {
@@ -136,9 +137,16 @@ func forbidden(sub, a string) string {
 	if slices.Contains(gitPermitted[""], name) || slices.Contains(gitPermitted[sub], name) {
 		return ""
 	}
-	for _, f := range gitForbidden {
-		if name == f || len(name) > len("--x") && strings.HasPrefix(f, name) {
-			return f
+	return abbreviates(name, gitForbidden)
+}
+
+// abbreviates answers the one of some long options that an argument is or could
+// stand for, "" for none.
+func abbreviates(a string, options []string) string {
+	name, _, _ := strings.Cut(a, "=")
+	for _, o := range options {
+		if len(name) > len("--") && strings.HasPrefix(o, name) {
+			return o
 		}
 	}
 	return ""
@@ -150,7 +158,7 @@ func forbiddenShort(sub, a string) string {
 	bad, valued := "O", "SGLIUMCBlnm"
 	switch sub {
 	case "grep":
-		bad, valued = "O", "efABCm"
+		bad, valued = "Of", "eABCm"
 	case "clone", "fetch", "pull", "ls-remote":
 		bad, valued = "uc", "bojS"
 	case "archive":

@@ -40,6 +40,7 @@ func TestGitKnowsWhatOnlyReads(t *testing.T) {
 		"show HEAD", "show HEAD:a.go", "blame -L1,5 a.go", "grep -n foo", "grep -eFOO", "ls-files", "rev-parse HEAD", "branch", "branch -a", "branch --list", "branch --show-current",
 		"tag", "tag -l", "remote", "remote -v", "remote get-url origin", "stash list", "stash show", "reflog", "worktree list", "-C sub status", "git log", "--version",
 		"--no-pager log", "describe --tags", "cat-file -p HEAD", "submodule status", "symbolic-ref HEAD", "diff --output-indicator-new=x", "log --format=%H",
+		"log --stat -- a.go", "diff --cached -- a.go", "grep -e foo -- --output", "log -- --output=x",
 	}
 	changes := []string{
 		"add .", "commit -m x", "push", "pull", "fetch", "checkout main", "branch x", "branch -d x", "branch -D x", "tag v1", "tag -d v1", "remote add x y", "remote set-url x y",
@@ -56,6 +57,9 @@ func TestGitKnowsWhatOnlyReads(t *testing.T) {
 		"clone --config core.x=y z", "clone -c core.x=y z", "clone --template=x y", "init --template=x", "init --separate-git-dir=x", "rebase -x sh", "rebase --exec sh", "rebase -i main", "rebase --interactive",
 		"bisect run sh", "submodule foreach sh", "archive --output=x HEAD", "archive -o x HEAD", "archive --exec=x HEAD", "format-patch -o /tmp", "format-patch --output-directory=/tmp", "fetch ext::sh", "clone fd::7 x",
 		"ls-files -X /etc/passwd", "ls-files --exclude-from=/etc/passwd", "cat-file --textconv x", "cat-file --filters x", "rev-parse --resolve-git-dir x", "rev-parse --parseopt", "merge --no-ff --edit x",
+		"archive --o=x HEAD", "ls-remote --e=x o", "grep -f /etc/passwd", "grep -if/etc/passwd",
+		// What an option takes for its value ends no options.
+		"grep -e -- --open-files-in-pager=x", "grep -e -- -Ox", "grep -n -e -- -O x", "log --grep -- --output=x", "diff -S -- --output=x", "commit -m -- --template=x",
 	}
 	for _, s := range reads {
 		if c, err := parseGit(strings.Fields(s)); err != nil || !c.reads {
@@ -90,6 +94,11 @@ func TestGitRunsInsideAndWritesNoOtherFile(t *testing.T) {
 			want(t, w.run(gitOp(sub, o, "HEAD")), Failed)
 			w.run(gitOp(sub, "HEAD", "--", o)) // a path, which is no option
 		}
+		for _, o := range []string{"--output=" + pwn, "--open-files-in-pager=touch " + pwn, "-Otouch " + pwn} {
+			for _, valued := range []string{"-e", "-S", "--grep", "--format"} {
+				want(t, w.run(gitOp(sub, valued, "--", o)), Failed)
+			}
+		}
 	}
 	if _, err := os.Stat(pwn); err == nil {
 		t.Error("git wrote a file that an option named")
@@ -97,6 +106,105 @@ func TestGitRunsInsideAndWritesNoOtherFile(t *testing.T) {
 	got := w.run(gitOp("checkout", "-q", "--", "a.txt"))
 	want(t, got, Completed, "[changed files: a.txt]")
 	want(t, w.run(gitOp("nonsense")), Failed, "not run: git nonsense is not among the subcommands")
+}
+
+// TestGitDiffComparesNothingOutside holds in a repository and in none: git diff
+// compares plain files as soon as one of them lies outside.
+func TestGitDiffComparesNothingOutside(t *testing.T) {
+	needs(t, "git")
+	posix(t)
+	for _, repository := range []bool{true, false} {
+		w := newWorld(t, map[string]string{"a.txt": "a\n", "d/e/f.txt": "f\n", "-x/y": "y\n"})
+		if repository {
+			initRepo(t, w)
+		}
+		secret := filepath.Join(filepath.Dir(w.dir), "secret")
+		if err := os.WriteFile(secret, []byte("the secret\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		link(t, w, "out", "..")
+		link(t, w, "d/e/top", "../..")
+		link(t, w, "d/file", secret)
+		for _, p := range []string{
+			secret, "../secret", "d/../../secret", w.dir + "/../secret", w.dir + "/d/../../secret", "out/secret", "d/../out/secret", "d/e/top/../secret", "-x/../../secret", "missing/../../secret",
+		} {
+			for _, argv := range [][]string{{"diff", p, "a.txt"}, {"diff", "a.txt", p}, {"diff", "--", p, "/dev/null"}, {"diff", "--stat", "-p", "--", "a.txt", p}} {
+				got := w.run(gitOp(argv...))
+				want(t, got, Failed, "outside the workspace")
+				if d := w.Decide(t.Context(), gitOp(argv...)); d.Verdict != Deny || strings.Contains(got.Text, "the secret") {
+					t.Errorf("git %v: %+v\n%s", argv, d, got.Text)
+				}
+			}
+		}
+		// From a directory the same path is another one.
+		want(t, w.run(gitOp("-C", "d", "diff", "../../secret", "/dev/null")), Failed, "outside the workspace")
+		if got := w.run(gitOp("diff", "d/file", "a.txt")); strings.Contains(got.Text, "the secret") {
+			t.Errorf("a link's file is shown: %s", got.Text)
+		}
+		inside := w.run(gitOp("-C", "d", "diff", "../a.txt", "e/f.txt"))
+		if repository == (inside.State == Failed) || strings.Contains(inside.Text, "not allowed") {
+			t.Errorf("files inside: %+v", inside)
+		}
+		if repository {
+			w.put("a.txt", "b\n")
+			want(t, w.run(gitOp("diff", "HEAD", "--", w.dir+"/a.txt")), Completed, "+b")
+			want(t, w.run(gitOp("diff", "HEAD:a.txt", "HEAD:d/e/f.txt")), Completed, "+f")
+			want(t, w.run(gitOp("diff", "HEAD...main", "--")), Completed)
+		}
+	}
+}
+
+// TestNothingOfANestedRepositoryRunsInAnUntrustedWorkspace has a repository in the
+// repository, of which git would run the programs.
+func TestNothingOfANestedRepositoryRunsInAnUntrustedWorkspace(t *testing.T) {
+	needs(t, "git")
+	posix(t)
+	w := newWorld(t, map[string]string{"f": "a\n", "sub/g": "a\n", "bare/g": "a\n"}, func(c *Config) { c.Policy = Policy{Mode: ModeAll, Untrusted: true} })
+	initRepo(t, w)
+	marker := filepath.Join(w.dir, "ran")
+	nested := func(where ...string) {
+		git(t, w, append(where, "config", "filter.x.clean", "touch "+marker+"; cat")...)
+		git(t, w, append(where, "config", "diff.x.textconv", "touch "+marker+"; cat")...)
+	}
+	w.put("sub/.gitattributes", "* filter=x diff=x\n")
+	git(t, w, "-C", "sub", "init", "-q", "-b", "main")
+	git(t, w, "-C", "sub", "add", ".")
+	git(t, w, "-C", "sub", "commit", "-q", "-m", "first")
+	nested("-C", "sub")
+	git(t, w, "rm", "-q", "-r", "--cached", "sub")
+	git(t, w, "add", "sub")
+	w.put(".gitmodules", "[submodule \"sub\"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n")
+	git(t, w, "add", ".gitmodules")
+	git(t, w, "commit", "-q", "-m", "nested")
+	// What looks like git's own directory is a repository, too.
+	git(t, w, "clone", "-q", "--bare", "sub", "bare/repo")
+	for _, kv := range [][2]string{{"core.bare", "false"}, {"core.worktree", ".."}} {
+		git(t, w, "-C", "bare/repo", "config", kv[0], kv[1])
+	}
+	w.put("bare/.gitattributes", "* filter=x diff=x\n")
+	nested("-C", "bare/repo")
+
+	for i, argv := range [][]string{
+		{"status"}, {"status", "-v", "-v"}, {"diff"}, {"diff", "HEAD"}, {"diff-index", "HEAD"}, {"diff-files", "-p"}, {"show"}, {"log", "-p"}, {"ls-files", "-m"}, {"describe", "--always"}, {"grep", "a"},
+		{"status", "--ignore-submodules=none"}, {"diff", "--submodule=diff"}, {"log", "-p", "--subm=diff"}, {"show", "--submodule", "diff"}, {"describe", "--always", "--dirty"}, {"describe", "--always", "--broken"},
+		{"submodule", "status"}, {"submodule"}, {"grep", "--recurse-submodules", "a"}, {"ls-files", "--recurse-submodules"}, {"diff", "-S", "--", "--submodule=diff"},
+		{"-C", "sub", "status"}, {"-C", "sub", "diff"}, {"-C", "sub", "log", "-p"}, {"-C", "bare/repo", "status"}, {"-C", "bare/repo", "diff"},
+	} {
+		w.put("f", strings.Repeat("b\n", i+2))
+		w.put("sub/g", strings.Repeat("b\n", i+2))
+		w.put("bare/g", strings.Repeat("b\n", i+2))
+		got := w.run(gitOp(argv...))
+		if w.get("ran") != "<none>" {
+			t.Errorf("git %v ran a program of the nested repository: %s", argv, got.Text)
+			os.Remove(marker)
+		}
+		if d := w.Decide(t.Context(), gitOp(argv...)); d.Verdict == Deny && (got.State != Failed || !strings.Contains(got.Text, "not trusted")) {
+			t.Errorf("git %v is denied but runs: %+v, %+v", argv, d, got)
+		}
+	}
+	want(t, w.run(gitOp("status", "--short")), Completed, " M f")
+	want(t, w.run(gitOp("-C", "sub", "status")), Failed, "not trusted", "filter.x.clean")
+	want(t, w.run(gitOp("submodule", "status")), Failed, "not trusted", "other repositories")
 }
 
 func TestGitNeverWaitsForAPerson(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -102,6 +103,43 @@ func resolve(root *os.Root, dir, p string) (string, error) {
 		rest = append(strings.Split(path.Clean(filepath.ToSlash(target)), "/"), rest...)
 	}
 	return done, nil
+}
+
+// leadsOut reports whether name, as a program takes it that runs in dir, which is
+// the root or lies below it, is a path out of the root. Unlike a path that a tool
+// is given, it is walked as the system does: what follows a link counts from where
+// that leads.
+func (e *Executor) leadsOut(dir, name string) bool {
+	name = filepath.ToSlash(name)
+	at, err := relative(e.ws.Dir(), dir)
+	if err != nil {
+		return true
+	}
+	if filepath.IsAbs(filepath.FromSlash(name)) || strings.HasPrefix(name, "/") {
+		if at, err = relative(e.ws.Dir(), filepath.FromSlash(name)); err != nil || slices.Contains(strings.Split(name, "/"), "..") {
+			return true
+		}
+		name, at = at, "."
+	}
+	for element := range strings.SplitSeq(name, "/") {
+		switch {
+		case element == "..":
+			if at == "." {
+				return true
+			}
+			at = path.Dir(at)
+		case element != "" && element != ".":
+			next, err := resolve(e.ws.Root(), e.ws.Dir(), path.Join(at, element))
+			if err != nil && strings.Contains(err.Error(), "symbolic link") {
+				return true
+			}
+			if err != nil {
+				return false // there is no such path: it is something else's name
+			}
+			at = next
+		}
+	}
+	return false
 }
 
 // pathError says in one clear clause what is wrong with a path.
