@@ -1,12 +1,14 @@
 package core
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/core/internal/coretest"
 )
 
 // hostConverse does one turn, of a prompt, a call, its result and a text, which
@@ -199,5 +201,56 @@ func TestHostARegionGrowsAndKeepsWhatItHolds(t *testing.T) {
 		g.Free()
 		_ = more[1<<20-1] // still there to be read
 		g.unmap()
+	}
+}
+
+func TestHostAnAnswerOutlivesTheNextStepAndAGrowingMemory(t *testing.T) {
+	s := hostNew(t, hostOpen(t))
+	first := hostStep(t, s, hostPrompt(1, "first"))
+	big := strings.Repeat("0123456789\n\u00e9", 5<<20/13)
+	id := hostStep(t, s, Event{Model: &Answer{ID: 1, Reply: Reply{Calls: []Call{{Write: &Write{Path: "a", Text: big}}}}}})[0]
+	second := hostStep(t, s, Event{File: &Output{ID: id.ID, Text: big}})
+	third := hostStep(t, s, Event{Model: &Answer{ID: second[0].ID, Reply: Reply{Text: new("ok")}}})
+	if got := *first[0].Op.Model.Messages[0].User; got != "first" || len(first[0].Op.Model.Messages) != 1 {
+		t.Error("the first answer changed")
+	}
+	messages := second[0].Op.Model.Messages
+	if id.Op.Write.Text != big || len(messages) != 3 || messages[2].Tool.Text != big || messages[1].Agent.Calls[0].Call.Write.Text != big {
+		t.Error("a large text changed on its way")
+	}
+	if *third[0].Op.Emit != "ok" {
+		t.Error("the step after it answers", third)
+	}
+}
+
+// TestHostAnswersAreTheCallersOwn holds every answer of a long conversation, whose
+// memory the module uses again and again, and reads them all at its end.
+func TestHostAnswersAreTheCallersOwn(t *testing.T) {
+	s := hostNew(t, hostOpen(t))
+	p := coretest.NewPlayer(coretest.Seeded(3))
+	var held [][]Action
+	var states, said, copies [][]byte
+	for range 300 {
+		actions := hostStep(t, s, p.Next())
+		p.Saw(actions)
+		encoded, err := abi.AppendActions(nil, actions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := hostSnapshot(t, s)
+		held, said = append(held, actions), append(said, encoded)
+		states, copies = append(states, state), append(copies, bytes.Clone(state))
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range held {
+		encoded, err := abi.AppendActions(nil, held[i])
+		if err != nil || !bytes.Equal(said[i], encoded) {
+			t.Errorf("answer %d was %s and is %s, %v", i, said[i], encoded, err)
+		}
+		if !bytes.Equal(states[i], copies[i]) {
+			t.Errorf("snapshot %d changed", i)
+		}
 	}
 }

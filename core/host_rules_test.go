@@ -316,25 +316,6 @@ func TestHostEventsThatAreTooLarge(t *testing.T) {
 	hostIs(t, err, ErrPanic)
 }
 
-func TestHostAnAnswerOutlivesTheNextStepAndAGrowingMemory(t *testing.T) {
-	s := hostNew(t, hostOpen(t))
-	first := hostStep(t, s, hostPrompt(1, "first"))
-	big := strings.Repeat("0123456789\n\u00e9", 5<<20/13)
-	id := hostStep(t, s, Event{Model: &Answer{ID: 1, Reply: Reply{Calls: []Call{{Write: &Write{Path: "a", Text: big}}}}}})[0]
-	second := hostStep(t, s, Event{File: &Output{ID: id.ID, Text: big}})
-	third := hostStep(t, s, Event{Model: &Answer{ID: second[0].ID, Reply: Reply{Text: new("ok")}}})
-	if got := *first[0].Op.Model.Messages[0].User; got != "first" || len(first[0].Op.Model.Messages) != 1 {
-		t.Error("the first answer changed")
-	}
-	messages := second[0].Op.Model.Messages
-	if id.Op.Write.Text != big || len(messages) != 3 || messages[2].Tool.Text != big || messages[1].Agent.Calls[0].Call.Write.Text != big {
-		t.Error("a large text changed on its way")
-	}
-	if *third[0].Op.Emit != "ok" {
-		t.Error("the step after it answers", third)
-	}
-}
-
 func TestHostSessionsStepAtOnceAndStayApart(t *testing.T) {
 	c := hostOpen(t)
 	var all sync.WaitGroup
