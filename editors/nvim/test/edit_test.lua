@@ -33,6 +33,16 @@ for _, x in ipairs({
   { 'at the end in UTF-8', 'a\né😀\n', { 2, 0, 2, 0, 'c\n' }, 'a\né😀\nc\n', 'utf-8' },
   { 'an empty line at the end', 'a\n', { 1, 0, 1, 0, '\n' }, 'a\n\n' },
   { 'the last line away', 'a\nb\n', { 1, 0, 2, 0, '' }, 'a\n' },
+  { 'the end of the last line away', 'a\nb\n', { 1, 1, 2, 0, '' }, 'a\nb' },
+  { 'the last line for one without an end', 'a\nb\n', { 1, 0, 2, 0, 'B' }, 'a\nB' },
+  { 'the whole text', 'a\nb\n', { 0, 0, 2, 0, 'x\ny\n' }, 'x\ny\n' },
+  { 'the whole text for one without an end', 'a\nb\n', { 0, 0, 2, 0, 'x\ny' }, 'x\ny' },
+  { 'the whole text away', 'a\nb\n', { 0, 0, 2, 0, '' }, '' },
+  { 'no final newline, the whole text', 'a\nb', { 0, 0, 1, 1, 'x\ny' }, 'x\ny' },
+  { 'no final newline, the whole text for one with an end', 'a\nb', { 0, 0, 2, 0, 'x\ny\n' }, 'x\ny\n' },
+  { 'no final newline, and the range goes on behind the end', 'a\nb', { 1, 1, 2, 0, '' }, 'a\nb' },
+  { 'a last line without an end behind the end', 'a\nb\n', { 2, 0, 2, 0, 'c' }, 'a\nb\nc' },
+  { 'no final newline, and an insert behind the end', 'a\nb', { 2, 0, 2, 0, 'c\n' }, 'a\nbc\n' },
   { 'no final newline, and none after', 'a\nb', { 0, 0, 0, 1, 'A' }, 'A\nb' },
   { 'no final newline, one after', 'a\nb', { 1, 1, 1, 1, '\nc\n' }, 'a\nb\nc\n' },
   { 'no final newline, a line more', 'a\nb', { 1, 1, 1, 1, '\nc' }, 'a\nb\nc' },
@@ -49,6 +59,8 @@ for _, x in ipairs({
     T.eq(apply({ change(uri, 3, e[1], e[2], e[3], e[4], e[5]) }, 'turn', x[5]), { applied = true })
     T.eq(T.read(root .. '/' .. name), x[4])
     T.eq({ vim.bo[buf].modified, vim.bo[buf].fixendofline, vim.o.eventignore }, { false, true, '' })
+    -- The buffer shows the lines of the file: none more, and an end where there is one.
+    T.eq({ T.text(buf):gsub('\n$', '%0<blank>'), vim.bo[buf].endofline or x[4] == '' }, { (x[4]:gsub('^\239\187\191', ''):gsub('\r', ''):gsub('\n$', ''):gsub('\n$', '%0<blank>')), vim.endswith(x[4], '\n') or x[4] == '' })
   end)
 end
 

@@ -19,7 +19,7 @@ local warned = false
 local absent = false -- the program was not there when it was to be enabled
 
 --- Calls a method of a client; Neovim 0.10 has them without self.
-local function call(c, method, ...)
+function M.call(c, method, ...)
   if modern then
     return c[method](c, ...)
   end
@@ -46,7 +46,7 @@ local function add_folder(root)
   end
   local folder = { uri = uri, name = root }
   client.workspace_folders = vim.list_extend(client.workspace_folders or {}, { folder })
-  call(client, 'notify', 'workspace/didChangeWorkspaceFolders', { event = { added = { folder }, removed = {} } })
+  M.call(client, 'notify', 'workspace/didChangeWorkspaceFolders', { event = { added = { folder }, removed = {} } })
 end
 
 --- Whether the server's program is there, and what to say if not.
@@ -348,7 +348,7 @@ function M.command(name, argument, f, failed)
     return (failed or ui.error)('the server does not run')
   end
   local params = { command = name, arguments = { next(argument) and argument or vim.empty_dict() } }
-  call(client, 'request', 'workspace/executeCommand', params, function(err, result)
+  M.call(client, 'request', 'workspace/executeCommand', params, function(err, result)
     if err then
       (failed or ui.error)(err.message or tostring(err))
     elseif f then
@@ -365,7 +365,7 @@ function M.command_sync(name, argument, timeout)
     return nil, 'the server does not run'
   end
   local params = { command = name, arguments = { next(argument) and argument or vim.empty_dict() } }
-  local r, why = call(client, 'request_sync', 'workspace/executeCommand', params, timeout, 0)
+  local r, why = M.call(client, 'request_sync', 'workspace/executeCommand', params, timeout, 0)
   if not r then
     return nil, why or 'no answer'
   end
@@ -391,7 +391,7 @@ function M.restart()
     end
   elseif stopping ~= 'restart' then
     stopping = 'restart'
-    call(client, 'stop')
+    M.call(client, 'stop')
   end
 end
 

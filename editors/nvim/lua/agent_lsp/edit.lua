@@ -134,6 +134,53 @@ local function width(line, encoding)
   return encoding == 'utf-16' and utf16 or utf32
 end
 
+-- Whether edits take away the end of the last line, which is no part of any line in
+-- Neovim: without a word about it the file would keep its final newline.
+local function opens(edits, buf)
+  local count, open = api.nvim_buf_line_count(buf), false
+  for _, e in ipairs(edits) do
+    local start = e.range.start
+    if e.range['end'].line >= count then
+      if e.newText == '' then
+        open = not (start.line > 0 and start.character == 0)
+      else
+        open = not vim.endswith(e.newText, '\n')
+      end
+    end
+  end
+  return open and vim.bo[buf].endofline
+end
+
+-- Neovim tells servers of lines, and not of whether the last one has an end.
+local function tell(buf)
+  local c = require('agent_lsp.client').get()
+  if not (c and vim.lsp.buf_is_attached(buf, c.id)) then
+    return
+  end
+  local ending = ({ dos = '\r\n', mac = '\r' })[vim.bo[buf].fileformat] or '\n'
+  local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), ending)
+  require('agent_lsp.client').call(c, 'notify', 'textDocument/didChange', {
+    textDocument = { uri = vim.uri_from_bufnr(buf), version = vim.lsp.util.buf_versions[buf] },
+    contentChanges = { { text = text .. (vim.bo[buf].endofline and ending or '') } },
+  })
+end
+
+-- Gives the last line the end that the edits left it with. An empty line at the end of
+-- a text without one is such an end: kept as a line, the next write would make two.
+local function close(buf, open)
+  local count, last = api.nvim_buf_line_count(buf), api.nvim_buf_get_lines(buf, -2, -1, false)[1]
+  if open then
+    vim.bo[buf].endofline = false
+    vim.bo[buf].modified = true
+  elseif last == '' and count > 1 and not vim.bo[buf].endofline then
+    api.nvim_buf_set_lines(buf, count - 1, count, false, {})
+    vim.bo[buf].endofline = true
+  elseif last ~= '' or count > 1 then
+    return
+  end
+  tell(buf) -- what Neovim tells of lines that go until none is left is wrong, too
+end
+
 -- An edit behind the last line becomes one at its end, because versions of Neovim
 -- differ in how many lines they make of the former.
 local function settle(edits, buf, encoding)
@@ -145,6 +192,8 @@ local function settle(edits, buf, encoding)
       e.range = { start = at, ['end'] = vim.deepcopy(at) }
       if vim.bo[buf].endofline and vim.endswith(e.newText, '\n') then
         e.newText = '\n' .. e.newText:sub(1, -2):gsub('\r$', '')
+      elseif vim.bo[buf].endofline and e.newText ~= '' then
+        e.newText = '\n' .. e.newText
       end
     end
   end
@@ -157,8 +206,12 @@ function run.text(step, turn, encoding)
   local eol = vim.bo[buf].fixendofline
   vim.bo[buf].fixendofline = false -- the edit says itself where the text ends
   undo_block(buf, turn)
+  local open = opens(step.edits, buf)
   settle(step.edits, buf, encoding)
   local ok, err = pcall(vim.lsp.util.apply_text_edits, step.edits, buf, encoding)
+  if ok then
+    close(buf, open)
+  end
   vim.bo[buf].fixendofline = eol
   if not ok then
     return refusal(step.uri, 'could not be edited: ' .. tostring(err))
