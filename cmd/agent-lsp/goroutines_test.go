@@ -54,8 +54,7 @@ func listGoroutines(w io.Writer) {
 	_, _ = io.WriteString(w, b.String())
 }
 
-// goroutines are the stacks of a list by what they are: their outermost functions
-// and the one that started them.
+// goroutines are the stacks of a list by what they are, as kindOf names it.
 type goroutines map[string][]string
 
 // lists are the lists that a server wrote so far.
@@ -79,8 +78,11 @@ func lists(stderr string) []goroutines {
 
 var details = regexp.MustCompile(`\(0x[^)]*\)|\(\.\.\.\)|\(\)|\({.*}\)| in goroutine \d+`)
 
-// kindOf names a goroutine. Of its functions it takes those that tell what it was
-// started for: the outermost ones may be of a group that many are started by.
+// starters are functions that run others' goroutines.
+var starters = []string{"sync.(*WaitGroup).Go.func1", "github.com/agent-lsp/agent-lsp/lsp.(*Server).spawn.func1"}
+
+// kindOf names a goroutine: its outermost function that is its own, and its
+// starter's.
 func kindOf(stack string) string {
 	var calls []string
 	for line := range strings.SplitSeq(stack, "\n") {
@@ -88,8 +90,11 @@ func kindOf(stack string) string {
 			calls = append(calls, details.ReplaceAllString(line, ""))
 		}
 	}
-	const telling = 4
-	return strings.Join(calls[max(0, len(calls)-telling):], ", ")
+	last := len(calls) - 1 // who started it
+	for last > 1 && slices.Contains(starters, calls[last-1]) {
+		last--
+	}
+	return strings.Join(calls[max(0, last-1):], ", ")
 }
 
 // beyond are the stacks of those that there are more of than in another list.

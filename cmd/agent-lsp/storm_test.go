@@ -123,6 +123,9 @@ func (s *storm) run(steps int) {
 	if ended["done complete"] < steps/250 || ended["result completed"] < steps/100 {
 		s.t.Errorf("the storm did little: %v", ended)
 	}
+	if _, err := s.Command("agent.prompt", map[string]any{"text": "storm"}); err != nil {
+		s.t.Error(err) // it runs when the end comes
+	}
 	if code := s.Shutdown(); code != 0 {
 		s.t.Errorf("exit code %d; the server's standard error:\n%s", code, s.Stderr())
 	}
