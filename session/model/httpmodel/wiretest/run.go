@@ -1,11 +1,13 @@
 package wiretest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Run holds a provider against all that this package knows.
@@ -25,11 +27,54 @@ func Run(t *testing.T, api API) {
 		{"a restart withdraws what was shown", restarts},
 		{"errors within a stream have their class", refusals},
 		{"errors by status have their class", statuses},
+		{"equal asks are equal bytes", equals},
 		{"addresses", addresses},
 		{"redirects", redirects},
 		{"keys", keys},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, api) })
+	}
+}
+
+// equals sends one ask many times: a request whose tools or members change places
+// is one that no provider's cache and no recording knows again.
+func equals(t *testing.T, api API) {
+	var names []string
+	name := func(format string, args ...any) string {
+		names = append(names, `"`+fmt.Sprintf(format, args...)+`"`)
+		return names[len(names)-1]
+	}
+	var tools []jsontext.Value
+	for tool := range 10 {
+		def := `{"type":"function","function":{"name":` + name("t%d", tool) + `,"parameters":{"type":"object","properties":{`
+		for i := range 8 {
+			def += name("p%d_%d", tool, 7-i) + `:{"type":"string"},`
+		}
+		tools = append(tools, jsontext.Value(strings.TrimSuffix(def, ",")+`}}}}`))
+	}
+	srv := Serve(t, Reply{Body: Frame("\n", api.Encode(Short())...)})
+	for range 50 {
+		Ask{API: api, Base: srv.URL, Tools: tools, Messages: []string{
+			`{"role":"system","content":"base"}`,
+			`{"role":"user","content":"go"}`,
+			`{"role":"assistant","content":"Look.","tool_calls":[{"id":"c1","type":"function","function":{"name":"t1","arguments":"{\"b\":1,\"a\":2}"}},{"id":"c2","type":"function","function":{"name":"t2","arguments":"{}"}}]}`,
+			`{"role":"tool","tool_call_id":"c1","content":"one"}`,
+			`{"role":"tool","tool_call_id":"c2","content":"two"}`,
+		}}.Do(t.Context(), t).Want(t, Short().Response())
+	}
+	seen := srv.Seen()
+	for i, r := range seen {
+		if r.Body != seen[0].Body {
+			t.Fatalf("ask %d sent\n%s\nand the first one\n%s", i, r.Body, seen[0].Body)
+		}
+	}
+	rest := seen[0].Body[strings.Index(seen[0].Body, `"tools":`):]
+	for _, n := range names {
+		_, after, ok := strings.Cut(rest, n)
+		if !ok {
+			t.Fatalf("%s does not stand where it was given in %s", n, seen[0].Body)
+		}
+		rest = after
 	}
 }
 
