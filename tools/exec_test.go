@@ -118,6 +118,13 @@ func TestChangedFilesAreNamed(t *testing.T) {
 	if got := w.run(execOp("true")); len(got.Touched) > 0 {
 		t.Errorf("nothing changed, but %v is named", got.Touched)
 	}
+	// What git makes of a file does not change it; taking it back does.
+	for _, argv := range [][]string{{"add", "."}, {"commit", "-q", "-m", "second"}, {"reset", "-q", "HEAD~1"}, {"add", "."}} {
+		if got := w.run(gitOp(argv...)); got.State != Completed || argv[0] != "reset" && len(got.Touched) > 0 {
+			t.Errorf("git %v: %+v", argv, got)
+		}
+	}
+	want(t, w.run(gitOp("reset", "-q", "--hard")), Completed, "[changed files: dirty.txt, gone.txt, new file.txt, read.txt, sub/deep.txt, tracked.txt]")
 	// A root below the top of the work tree names its own files.
 	d, err := NewDisk(filepath.Join(w.dir, "sub"))
 	if err != nil {

@@ -22,7 +22,7 @@ const statusTimeout = 5 * time.Second
 type watch struct {
 	e     *Executor
 	seen  map[string]stamp
-	dirty map[string]string // path to git's letters and the file's stamp; nil without git
+	dirty map[string]stamp // what git calls changed; nil without git
 }
 
 // stamp tells whether a file may have changed.
@@ -72,13 +72,15 @@ func (w *watch) changed(ctx context.Context) []string {
 	}
 	if w.dirty != nil {
 		now := w.e.dirty(ctx)
-		for p, state := range now {
-			if w.dirty[p] != state && !has(w.seen, p) {
+		for p := range now {
+			if !has(w.dirty, p) && !has(w.seen, p) {
 				found[p] = true
 			}
 		}
-		for p := range w.dirty {
-			if _, still := now[p]; !still && now != nil && !has(w.seen, p) {
+		// That git calls one otherwise now, or unchanged, does not mean that the file
+		// is another: it may have been added or committed.
+		for p, was := range w.dirty {
+			if now != nil && !has(w.seen, p) && w.e.stamp(p, false) != was {
 				found[p] = true
 			}
 		}
@@ -96,7 +98,7 @@ func has(m map[string]stamp, p string) bool {
 
 // dirty answers what git calls changed below the root, with enough to notice a
 // further change; nil without git.
-func (e *Executor) dirty(ctx context.Context) map[string]string {
+func (e *Executor) dirty(ctx context.Context) map[string]stamp {
 	prefix, ok := gitTop(realPath(e.ws.Dir()))
 	if !ok || e.policy().Untrusted {
 		return nil
@@ -108,7 +110,7 @@ func (e *Executor) dirty(ctx context.Context) map[string]string {
 	if err != nil || !r.OK() || r.Stdout.Elided > 0 {
 		return nil
 	}
-	out := map[string]string{}
+	out := map[string]stamp{}
 	for entry := range strings.SplitSeq(string(r.Stdout.Bytes()), "\x00") {
 		if len(entry) < 4 {
 			continue
@@ -117,8 +119,7 @@ func (e *Executor) dirty(ctx context.Context) map[string]string {
 		if !ok || p == "" {
 			continue
 		}
-		s := e.stamp(p, false)
-		out[p] = entry[:2] + s.mod.String() + s.mode.String()
+		out[p] = e.stamp(p, false)
 	}
 	return out
 }
