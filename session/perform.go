@@ -174,8 +174,12 @@ func outputOf(c *call, r *event.Result) core.Event {
 
 // watch stops a turn that repeats itself at its next model call.
 func (t *turn) watch(c *call, r *event.Result) {
+	g := &t.guard
+	if c.refused {
+		g = &t.refused
+	}
 	// What the person refused does not count: the model may well ask again.
-	if r.State != event.Rejected && t.guard.repeats(c, r.Text) >= maxRepeats {
+	if r.State != event.Rejected && g.repeats(c, r.Text) >= maxRepeats {
 		t.stopping = &event.Note{Turn: t.id, Cancels: true, Model: true, Text: fmt.Sprintf(
 			"stopped: the same %s call gave the same result %d times in a row; prompt again to go on", c.name, maxRepeats)}
 	}

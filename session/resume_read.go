@@ -32,6 +32,7 @@ type reading struct {
 	session *Session
 	open    map[uint64]*turn
 	waiting map[uint64]*call
+	refused map[uint64]*call  // by the core
 	seen    map[string]string // by path
 }
 
@@ -40,7 +41,7 @@ type reading struct {
 func (s *Session) read(ctx context.Context) (*log, error) {
 	r := &reading{
 		log:     &log{intents: map[uint64]*event.Approval{}, asked: map[uint64]bool{}, rounds: map[uint64]int{}},
-		session: s, open: map[uint64]*turn{}, waiting: map[uint64]*call{}, seen: map[string]string{},
+		session: s, open: map[uint64]*turn{}, waiting: map[uint64]*call{}, refused: map[uint64]*call{}, seen: map[string]string{},
 	}
 	for e, err := range s.journal.store.Transcript(ctx, s.id, nil) {
 		if err != nil {
@@ -80,9 +81,14 @@ func (r *reading) take(index uint64, p event.Payload) {
 			r.ask = nil
 		}
 	case *event.Call:
-		if t := r.open[p.Turn]; t != nil && p.Dispatched {
+		t := r.open[p.Turn]
+		switch {
+		case t == nil || p.ID == 0:
+		case p.Dispatched:
 			c := &call{id: p.ID, index: index, name: p.Name, args: p.Arguments, op: *p.Call}
 			r.waiting[p.ID], t.calls[p.ID] = c, c
+		default:
+			r.refused[p.ID] = &call{id: p.ID, index: index, name: p.Name, args: p.Arguments, refused: true}
 		}
 	case *event.Approval:
 		if p.Edit != nil {
@@ -132,9 +138,12 @@ func (r *reading) result(p *event.Result) {
 	if t := r.open[p.Turn]; t != nil {
 		if c != nil {
 			t.watch(c, p)
+		} else if no := r.refused[p.ID]; no != nil {
+			t.watch(no, p)
 		}
 		delete(t.calls, p.ID)
 	}
+	delete(r.refused, p.ID)
 	delete(r.waiting, p.ID)
 }
 

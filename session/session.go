@@ -81,18 +81,21 @@ type turn struct {
 	result TurnResult
 	over   bool
 	layers layers
-	guard  guard
+	// What repeats itself among the calls that were performed, and among those that
+	// the core refused, whose results come before those of their reply's others.
+	guard, refused guard
 	// stopping ends the turn at its next model call, and says why.
 	stopping *event.Note
 }
 
-// call is one action that awaits its result.
+// call is one action that awaits its result, or one that the core refused.
 type call struct {
-	id    uint64
-	index uint64 // of its event in the transcript
-	name  string
-	args  string
-	op    tools.Op
+	id      uint64
+	index   uint64 // of its event in the transcript
+	name    string
+	args    string
+	op      tools.Op
+	refused bool // by the core, which answers it itself
 }
 
 // start runs the loop. The session ends with parent or by close.

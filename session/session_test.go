@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -161,6 +163,9 @@ entries:
 	if len(r.asked) != 1 || !strings.Contains(r.asked[0].Detail, "touch made") {
 		t.Errorf("asked %+v", r.asked)
 	}
+	if _, err := os.Stat(filepath.Join(r.dir, "made")); err == nil {
+		t.Error("the refused command was run")
+	}
 }
 
 func TestCancelStopsAHangingModelAndARunningCommand(t *testing.T) {
@@ -234,8 +239,13 @@ entries:
 
 func TestATurnThatRepeatsItselfIsStopped(t *testing.T) {
 	for name, call := range map[string]string{
-		"success": `{read: {path: go.mod}}`,
-		"failure": `{read: {path: missing.go}}`,
+		"success":       `{read: {path: go.mod}}`,
+		"failure":       `{read: {path: missing.go}}`,
+		"a write":       `{write: {path: same.txt, text: "same\n"}}`,
+		"a bad patch":   `{patch: {path: go.mod, diff: "@@ -1 +1 @@\n-not there\n+nor this\n"}}`,
+		"a command":     `{exec: {argv: [cat, go.mod]}}`,
+		"only refused":  `{read: {path: ../out}}`,
+		"a refused one": `{read: {path: ../out}}, {read: {path: go.mod}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, broken, "version: 1\nentries:\n"+strings.Repeat("  - calls: ["+call+"]\n", 12))
@@ -243,8 +253,11 @@ func TestATurnThatRepeatsItselfIsStopped(t *testing.T) {
 			if res.Outcome != "cancelled" || !strings.Contains(res.Text, "3 times in a row") {
 				t.Errorf("turn ended %+v", res)
 			}
-			if n := strings.Count(r.kinds(), "\nresult "); n != 3 {
-				t.Errorf("%d calls were performed, want 3", n)
+			if n := strings.Count(r.kinds(), "\nmessage "); n > 4 || n < 3 {
+				t.Errorf("the model answered %d times before it was stopped", n)
+			}
+			if !strings.HasSuffix(r.kinds(), "done cancelled\n") || !strings.Contains(r.kinds(), "\nnote stopped") {
+				t.Errorf("it did not end with a reason:\n%s", r.kinds())
 			}
 		})
 	}

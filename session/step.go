@@ -39,6 +39,9 @@ func (s *Session) step(ev core.Event, causes ...event.Payload) {
 	if plan.save {
 		s.save(first + uint64(len(plan.payloads)) - 1)
 	}
+	for _, r := range plan.refused {
+		plan.turn.watch(r.call, r.result)
+	}
 	if len(plan.calls) > 0 {
 		s.wg.Go(func() { s.perform(plan.turn, plan.calls) })
 	}
@@ -56,9 +59,9 @@ func (s *Session) step(ev core.Event, causes ...event.Payload) {
 // plan is what a step is going to write and do.
 type plan struct {
 	payloads []event.Payload
-	turn     *turn           // of calls
-	calls    []*call         // to perform, index relative to the append's first
-	refused  []*event.Result // of calls that the core refused, Call likewise
+	turn     *turn     // of calls
+	calls    []*call   // to perform, index relative to the append's first
+	refused  []refused // Call of their results likewise
 	done     []ending
 	ask      *ask
 	save     bool
@@ -70,8 +73,14 @@ func (p *plan) place(first uint64) {
 		c.index += first
 	}
 	for _, r := range p.refused {
-		r.Call += first
+		r.result.Call += first
 	}
+}
+
+// refused is a call that the core refused, with what it told the model.
+type refused struct {
+	call   *call
+	result *event.Result
 }
 
 type ending struct {
@@ -156,18 +165,18 @@ func (p *plan) planCalls(t *turn, m *event.Message, actions []core.Action) {
 			Turn: t.id, ID: id, ProviderID: fc.ID, Name: fc.Name, Arguments: fc.Arguments,
 			Call: &typed, Dispatched: dispatched[id],
 		})
+		c := &call{id: id, index: at, name: fc.Name, args: fc.Arguments, op: typed, refused: !dispatched[id]}
 		if dispatched[id] {
-			c := &call{id: id, index: at, name: fc.Name, args: fc.Arguments, op: typed}
 			t.calls[id] = c
 			p.calls = append(p.calls, c)
 			continue
 		}
-		p.refused = append(p.refused, &event.Result{
+		p.refused = append(p.refused, refused{c, &event.Result{
 			Turn: t.id, ID: id, Call: at, State: event.Failed, Text: refusal(typed),
-		})
+		}})
 	}
 	for _, r := range p.refused {
-		p.payloads = append(p.payloads, r)
+		p.payloads = append(p.payloads, r.result)
 	}
 }
 

@@ -286,23 +286,31 @@ func TestATurnThatTheHostEndedReplays(t *testing.T) {
 }
 
 func TestRepeatsBeforeAResumeCount(t *testing.T) {
-	read := "calls: [{read: {path: a.txt}}]}\n"
-	r := start(t, map[string]string{"a.txt": "a\n"}, "version: 1\nentries:\n  - {when: \"1/1\", "+read+"  - {when: \"1/2\", "+read+"  - {when: \"1/3\", fail: {kind: hang}}\n")
-	id := mustPrompt(t, r, "go")
-	for {
-		asked := r.next(event.KindAsk)
-		if strings.Contains(r.kinds(), "ask 5.1") {
-			break
-		}
-		r.await(asked, "the third ask")
-	}
-	r.Shutdown()
-	next := over(t, r.dir, r.store, "version: 1\nentries:\n  - {when: \"1/1\", "+read+"  - {when: \"1/2\", "+read+"  - {when: \"1/3\", "+read+"  - {when: \"1/4\", "+read)
-	if _, err := next.Resume(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
-	if res := next.result(id, 1); !strings.Contains(res.Text, "3 times in a row") {
-		t.Errorf("the turn ended %+v:\n%s", res, next.kinds())
+	for _, path := range []string{"a.txt", "../out"} {
+		t.Run(path, func(t *testing.T) {
+			read := "calls: [{read: {path: " + path + "}}]}\n"
+			twice := "version: 1\nentries:\n  - {when: \"1/1\", " + read + "  - {when: \"1/2\", " + read + "  - {when: \"1/3\", "
+			r := start(t, map[string]string{"a.txt": "a\n"}, twice+"fail: {kind: hang}}\n")
+			id := mustPrompt(t, r, "go")
+			for {
+				asked := r.next(event.KindAsk)
+				if strings.Contains(r.kinds(), "ask 5.1") {
+					break
+				}
+				r.await(asked, "the third ask")
+			}
+			r.Shutdown()
+			next := over(t, r.dir, r.store, twice+read+"  - {when: \"1/4\", "+read)
+			if _, err := next.Resume(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			if res := next.result(id, 1); !strings.Contains(res.Text, "3 times in a row") {
+				t.Errorf("the turn ended %+v:\n%s", res, next.kinds())
+			}
+			if n := strings.Count(next.kinds(), "message "); n != 1 {
+				t.Errorf("the model answered %d times after the resume, want 1", n)
+			}
+		})
 	}
 }
 
