@@ -56,7 +56,7 @@ func TestACallThatWasCutByTheOutputLimitIsNotRun(t *testing.T) {
 
 func TestCallsWithOneIDAreToldApart(t *testing.T) {
 	appending := func(text string) model.FunctionCall {
-		return model.FunctionCall{ID: "dup1", Name: "exec", Arguments: `{"argv":["sh","-c","echo ` + text + ` >> f"]}`}
+		return model.FunctionCall{ID: "dup1", Name: "exec", Arguments: `{"argv":["sh","-c","echo ` + text + ` >> f; echo did ` + text + `"]}`}
 	}
 	for name, c := range map[string]struct {
 		calls []model.FunctionCall
@@ -73,15 +73,32 @@ func TestCallsWithOneIDAreToldApart(t *testing.T) {
 			if got := r.read("f"); got != c.want {
 				t.Errorf("the effects are %q, want %q", got, c.want)
 			}
-			ids := map[string]int{}
+			ids, wants := map[string]int{}, []string{}
 			for _, p := range r.events {
 				if call, ok := p.(*event.Call); ok {
 					ids[call.ProviderID]++
+					text, _, _ := strings.Cut(strings.TrimPrefix(call.Call.Exec.Argv[2], "echo "), " ")
+					wants = append(wants, `{"role":"tool","tool_call_id":"`+call.ProviderID+`","content":"did `+text+`\n`)
 				}
 			}
 			for id, n := range ids {
 				if n != 1 {
 					t.Errorf("%d calls have the id %s", n, id)
+				}
+			}
+			// Each call of the next request has its own result, and nothing else has one.
+			var results []string
+			for _, msg := range m.requests[1].Messages {
+				if strings.HasPrefix(string(msg), `{"role":"tool"`) {
+					results = append(results, string(msg))
+				}
+			}
+			if len(results) != strings.Count(c.want, "\n") || len(wants) != len(results) {
+				t.Fatalf("%d calls of the transcript, and the model is told %s", len(wants), results)
+			}
+			for i, want := range wants {
+				if !strings.HasPrefix(results[i], want) {
+					t.Errorf("result %d is %s, want %s", i, results[i], want)
 				}
 			}
 		})
