@@ -3,12 +3,21 @@
 local T = require('helper')
 
 local root = T.project('p', { ['.git/HEAD'] = 'x\n', ['a.txt'] = 'one\n' })
-T.setup({
+local entries = {
   { when = '1/1', calls = { { exec = { argv = { 'sh', '-c', 'echo once >> effect; sleep 600 # second' } } } } },
   { when = '1/2', text = 'So be it.' },
   { when = '2/1', text = 'Here.' },
   { when = '3/1', text = 'Still here.' },
-}, { restart = { delay = 50, max = 3, limit = 100, calm = 600000 }, cmd_env = { AGENT_LSP_STORE = 'sqlite:' .. root .. '/.git/sessions.db' } })
+  { when = '4/1', text = 'As before.' },
+}
+local function setup(settings)
+  T.setup(entries, {
+    restart = { delay = 50, max = 3, limit = 100, calm = 600000 },
+    cmd_env = { AGENT_LSP_STORE = 'sqlite:' .. root .. '/.git/sessions.db' },
+    settings = settings,
+  })
+end
+setup()
 local buf = T.edit(root .. '/a.txt')
 T.attached(buf)
 
@@ -74,6 +83,19 @@ T.case(':Agent restart twice in a row gives one server', function()
   T.eq(#servers(), 1)
 end)
 
+T.case('setup again, with another setting, leaves one server, which is heard once', function()
+  setup({ approvals = 'edits' })
+  T.attached(buf)
+  T.eq(T.ask('again?'), 'agent: turn 4: complete')
+  T.shows('Turn 4 ended')
+  require('agent_lsp.client').command_sync('agent.status', {}, 20000)
+  T.eq(vim.tbl_filter(function(n)
+    return vim.startswith(n, 'agent: turn ')
+  end, T.notes), { 'agent: turn 4: complete' })
+  local _, said = T.text(T.transcript()):gsub('As before%.', '')
+  T.eq({ said, #servers(), #vim.lsp.get_clients({ name = 'agent-lsp' }) }, { 1, 1, 1 })
+end)
+
 T.case('too many crashes end in one message; restart starts it again', function()
   T.forget()
   for _ = 1, 4 do
@@ -83,6 +105,9 @@ T.case('too many crashes end in one message; restart starts it again', function(
     kill()
   end
   T.told('the server ended 4 times in a row, last with signal 9')
+  vim.wait(150) -- longer than the longest pause before a start
+  local _, said = table.concat(T.notes, '\n'):gsub('times in a row', '')
+  T.eq({ said, #servers() }, { 1, 0 })
   T.eq({ require('agent_lsp').status() }, { 'agent: failed', 'failed' })
   T.forget()
   vim.cmd('Agent ask hello')

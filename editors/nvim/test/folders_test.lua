@@ -9,6 +9,8 @@ T.setup({
   { calls = { { read = { path = 'main.go' } } } },
   { when = 'var _ int', calls = { { write = { path = 'main.go', text = 'package main\n\nfunc main() {}\nvar _ int = "c"\n' } } } },
   { when = 'cannot use', text = 'In b.' },
+  { calls = { { exec = { argv = { 'pwd' } } } } },
+  { when = b, text = 'Still in b.' },
 })
 local in_a = T.edit(a .. '/main.go')
 T.attached(in_a)
@@ -47,12 +49,16 @@ T.case('a check is about the folder of the file', function()
   T.match(T.told('agent: '), 'found 1 problem')
 end)
 
-T.case('a folder that is taken away is gone for the server', function()
-  vim.lsp.buf.remove_workspace_folder(b)
+T.case('the first folder is taken away and gone for the server; the other one goes on', function()
+  vim.lsp.buf.remove_workspace_folder(a)
   T.wait('one root', function()
     local r = require('agent_lsp.client').command_sync('agent.status', {}, 20000)
-    return r and vim.deep_equal(r.roots, { a })
+    return r and vim.deep_equal(r.roots, { b })
   end)
+  vim.api.nvim_set_current_buf(in_b)
+  T.eq(T.ask('and now?'), 'agent: turn 2: complete')
+  T.shows('Still in b.')
+  T.eq(#vim.lsp.get_clients({ name = 'agent-lsp' }), 1)
 end)
 
 T.finish()

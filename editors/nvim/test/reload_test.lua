@@ -2,7 +2,10 @@
 -- what was typed and say that there is a conflict.
 local T = require('helper')
 
-local root = T.project('p', { ['.git/HEAD'] = 'x\n', ['clean.txt'] = 'one\ntwo\nthree\n', ['dirty.txt'] = 'one\n', ['closed.txt'] = 'one\n' })
+local root = T.project('p', { ['clean.txt'] = 'one\ntwo\nthree\n', ['dirty.txt'] = 'one\n', ['closed.txt'] = 'one\n' })
+for _, argv in ipairs({ { 'init', '-q' }, { 'add', '.' }, { '-c', 'user.name=t', '-c', 'user.email=t@example.test', 'commit', '-q', '-m', 't' } }) do
+  T.eq(vim.system(vim.list_extend({ 'git' }, argv), { cwd = root }):wait().code, 0, table.concat(argv, ' '))
+end
 T.setup({
   { when = '1/1', calls = { { exec = { argv = { 'sh', '-c', 'sed -i s/three/THREE/ clean.txt; echo disk > dirty.txt' } } } } },
   { when = '1/2', text = 'Done.' },
@@ -12,6 +15,8 @@ T.setup({
   { when = '3/1', calls = { { read = { path = 'untyped' } } } },
   { when = '3/2', calls = { { patch = { path = 'untyped', diff = '@@\n-one\n+ONE\n mine\n' } } } },
   { when = '3/3', text = 'Done.' },
+  { when = '4/1', calls = { { git = { argv = { 'checkout', '--', 'clean.txt', 'dirty.txt' } } } } },
+  { when = '4/2', text = 'Done.' },
 })
 local untyped = T.edit(T.write(root .. '/untyped', 'one\n'))
 vim.api.nvim_buf_set_lines(untyped, -1, -1, false, { 'mine' })
@@ -59,6 +64,14 @@ T.case('a file without a file type is known to the server all the same', functio
   vim.api.nvim_set_current_buf(clean)
   T.eq(T.ask('more'), 'agent: turn 3: complete')
   T.eq({ T.text(untyped), T.read(root .. '/untyped') }, { 'ONE\nmine', 'ONE\nmine\n' })
+end)
+
+T.case('git puts back what it has: a clean buffer follows, one with changes keeps them', function()
+  vim.api.nvim_set_current_buf(clean)
+  vim.cmd('silent write')
+  T.eq(T.ask('back'), 'agent: turn 4: complete')
+  T.eq({ T.text(clean), T.read(root .. '/clean.txt') }, { 'one\ntwo\nthree', 'one\ntwo\nthree\n' })
+  T.eq({ T.text(dirty), vim.bo[dirty].modified, T.read(root .. '/dirty.txt') }, { 'mine', true, 'one\n' })
 end)
 
 T.finish()

@@ -3,7 +3,7 @@
 local T = require('helper')
 
 local broken = 'package main\n\n// old\nfunc main() {\n\t_, x := "😀é", y\n\tprintln(x)\n}\n'
-local root = T.project('p', { ['go.mod'] = 'module example.test/p\n\ngo 1.21\n', ['main.go'] = broken, ['notes.txt'] = 'one\n' })
+local root = T.project('p', { ['go.mod'] = 'module example.test/p\n\ngo 1.21\n', ['main.go'] = broken, ['closed.go'] = 'package main\n\nvar _ = 1\n', ['notes.txt'] = 'one\n' })
 T.setup({
   { text = 'Let me look.', calls = { { read = { path = 'main.go' } } }, stream = { 'Let me ', 'look.' } },
   { calls = { { patch = { path = 'main.go', diff = '@@\n func main() {\n-\t_, x := "😀é", y\n+\t_, x := "😀é", z\n \tprintln(x)\n' } } } },
@@ -11,7 +11,11 @@ T.setup({
   { text = 'Fixed. <img src=x onerror=alert(1)>\27[31m\226\128\174' },
   { when = '2/1', calls = { { write = { path = 'sub/new.go', text = 'package sub\n' } } } },
   { when = '2/2', text = 'Made.' },
-}, { settings = { approvals = 'edits' } })
+  { when = '3/1', calls = { { read = { path = 'closed.go' } } } },
+  { when = '3/2', calls = { { patch = { path = 'closed.go', diff = '@@\n-var _ = 1\n+var _ = nobody\n' } } } },
+  { when = 'undefined: nobody', calls = { { exec = { argv = { 'grep', 'nobody', 'closed.go' } } } } },
+  { when = 'var _ = nobody', text = 'It is there.' },
+}, { settings = { approvals = 'all' } })
 
 local notes = T.edit(root .. '/notes.txt')
 vim.api.nvim_buf_set_lines(notes, -1, -1, false, { 'mine, not saved' })
@@ -145,6 +149,15 @@ T.case('a new file is made without a hidden buffer, and undo takes it away', fun
   vim.cmd('Agent undo')
   T.told('is undone')
   T.eq(vim.uv.fs_stat(root .. '/sub/new.go'), nil)
+end)
+
+T.case('an edit of a file that is not open is seen by the checker and by a command', function()
+  T.eq(T.ask('break it'), 'agent: turn 3: complete')
+  T.shows('It is there.')
+  T.eq({ T.read(root .. '/closed.go'), vim.fn.bufloaded(root .. '/closed.go') }, { 'package main\n\nvar _ = nobody\n', 0 })
+  T.eq(vim.tbl_map(function(d)
+    return d.message
+  end, vim.diagnostic.get(vim.fn.bufnr(root .. '/closed.go'))), { 'undefined: nobody' })
 end)
 
 T.case('one client, whose documents were opened once', function()

@@ -65,8 +65,8 @@ function M.found()
 end
 
 local function flush(err)
-  local list = waiting
-  waiting = {}
+  local list
+  list, waiting = waiting, {}
   for _, f in ipairs(list) do
     f(err)
   end
@@ -93,7 +93,7 @@ local function attach_all()
 end
 
 local function on_init(c)
-  client, starting, up = c, false, vim.uv.now()
+  client, starting, stopping, up = c, false, false, vim.uv.now()
   vim.schedule(function()
     for _, root in ipairs(roots) do
       add_folder(root)
@@ -131,17 +131,15 @@ end
 
 local function later(delay)
   state.set_server('restarting')
-  timer = vim.uv.new_timer()
-  timer:start(delay, 0, function()
-    timer:stop()
-    timer:close()
-    vim.schedule(restart)
-  end)
+  timer = vim.defer_fn(restart, delay)
 end
 
 -- Runs scheduled after the server's end.
-local function ended(code, signal)
+local function ended(code, signal, id)
   local ran = client ~= nil
+  if ran and client.id ~= id then
+    return -- another one took its place already
+  end
   client, starting, open = nil, false, false
   require('agent_lsp.approve').drop()
   if vim.v.exiting ~= vim.NIL then
@@ -209,11 +207,10 @@ end
 ---@param root string
 ---@return boolean
 function start(buf, root)
-  if timer then
-    timer:stop()
+  if timer and not timer:is_closing() then
     timer:close()
-    timer = nil
   end
+  timer = nil
   local c = server_config()
   if modern and vim.lsp.config[M.name] then
     c = vim.deepcopy(vim.lsp.config[M.name])
@@ -329,7 +326,9 @@ function M.ready(buf, root, f)
   if not open then
     waiting[#waiting + 1] = f
   end
-  if not start(config.file(buf) and buf or nil, root) then
+  if stopping then
+    return -- its end starts the next one
+  elseif not start(config.file(buf) and buf or nil, root) then
     waiting = {}
     return f('the server could not be started: :Agent log says more')
   end
@@ -390,8 +389,11 @@ function M.restart()
       restart()
     end
   elseif stopping ~= 'restart' then
-    stopping = 'restart'
-    M.call(client, 'stop')
+    stopping, open = 'restart', false
+    state.set_server('restarting') -- no buffer starts another one meanwhile
+    vim.schedule(function() -- behind the starts that are on their way
+      M.call(client, 'stop')
+    end)
   end
 end
 
