@@ -210,14 +210,15 @@ func (s *Session) respondWith(a *ask, name string) (model.Response, error) {
 }
 
 // exchange asks a model. A conversation that does not fit its context, or nearly
-// so, is compacted once.
+// so, is compacted once; pictures that the provider does not take are left out.
 func (s *Session) exchange(a *ask, p model.Profile, m model.Model) (model.Response, error) {
+	var refused *withheld
 	for compacted := false; ; {
-		messages, err := s.project(a.turn, p)
+		req, err := s.project(a.turn, p)
 		if err != nil {
 			return model.Response{}, fmt.Errorf("prepare the model's messages: %w", err)
 		}
-		if !compacted && s.full(p, messages) {
+		if !compacted && s.full(p, req.size()) {
 			compacted = true
 			if err := s.compact(a, p, m); err == nil {
 				continue
@@ -225,19 +226,34 @@ func (s *Session) exchange(a *ask, p model.Profile, m model.Model) (model.Respon
 				return model.Response{}, err
 			}
 		}
+		said := false
 		resp, err := s.request(a.turn, m, model.Request{
-			Profile: p, Messages: messages, Tools: model.Tools(), Step: stepOf(a.turn.id, a.round),
-		}, func(d model.Delta) { s.stream(a.turn, d) })
+			Profile: p, Messages: req.messages, Tools: model.Tools(), Step: stepOf(a.turn.id, a.round),
+		}, func(d model.Delta) {
+			said = said || d.Text != ""
+			s.stream(a.turn, d)
+		})
 		if err == nil {
-			s.measured(messages, resp.Usage)
-			return resp, nil
+			s.measured(req.size(), resp.Usage)
+			return resp, s.tellWithheld(a.turn, p.Name, refused)
 		}
-		if compacted || !overflows(err) {
+		if refused == nil {
+			refused = s.withhold(a.turn, p.Name, req, err)
+		} else if !overflows(err) {
+			return resp, fmt.Errorf("%w; it was asked without pictures, after: %v", err, refused.err)
+		}
+		switch {
+		case len(req.shown) > 0 && refused != nil:
+		case compacted || !overflows(err):
 			return resp, err
+		default:
+			compacted = true
+			if why := s.compact(a, p, m); why != nil {
+				return resp, fmt.Errorf("%w; and the conversation could not be compacted: %w", err, why)
+			}
 		}
-		compacted = true
-		if why := s.compact(a, p, m); why != nil {
-			return resp, fmt.Errorf("%w; and the conversation could not be compacted: %w", err, why)
+		if said {
+			s.stream(a.turn, model.Delta{Restarted: true})
 		}
 	}
 }

@@ -25,9 +25,9 @@ const (
 // defaultOutput is the room for an answer, in tokens, where a profile names none.
 const defaultOutput = 8000
 
-// full reports that a request comes near the profile's context window. A token
+// full reports that a request of so many bytes comes near the profile's context window. A token
 // is taken for as many bytes as the last answer's usage said, four at first.
-func (s *Session) full(p model.Profile, messages []jsontext.Value) bool {
+func (s *Session) full(p model.Profile, size int) bool {
 	if p.Context <= 0 {
 		return false
 	}
@@ -35,7 +35,7 @@ func (s *Session) full(p model.Profile, messages []jsontext.Value) bool {
 	if room <= 0 {
 		room = min(defaultOutput, p.Context/4)
 	}
-	return float64(size(messages))/s.perToken() > 0.95*float64(p.Context-room)
+	return float64(size)/s.perToken() > 0.95*float64(p.Context-room)
 }
 
 func (s *Session) perToken() float64 {
@@ -47,14 +47,15 @@ func (s *Session) perToken() float64 {
 	return 4
 }
 
-// measured learns from an answer how many bytes a token takes.
-func (s *Session) measured(messages []jsontext.Value, u model.Usage) {
+// measured learns from the answer to a request of so many bytes how many a token
+// takes.
+func (s *Session) measured(size int, u model.Usage) {
 	if u.Input < 1000 {
 		return // too small to tell
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bytesPerToken = min(max(float64(size(messages))/float64(u.Input), 1), 8)
+	s.bytesPerToken = min(max(float64(size)/float64(u.Input), 1), 8)
 }
 
 func size(messages []jsontext.Value) int {

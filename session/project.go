@@ -12,7 +12,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/history"
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/session/projection"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/agent-lsp/agent-lsp/tools"
 )
 
 // agentsFile holds a repository's own instructions for agents.
@@ -33,20 +33,26 @@ type layers struct {
 }
 
 // project makes the messages of the turn's next request.
-func (s *Session) project(t *turn, p model.Profile) ([]jsontext.Value, error) {
+func (s *Session) project(t *turn, p model.Profile) (projected, error) {
 	t.layers.once.Do(func() { t.layers.system = s.system(t) })
 	m := projection.Model{PromptCache: p.PromptCache}
-	if p.Vision {
-		m.Capabilities = append(m.Capabilities, "vision")
-	}
 	cfg := projection.Default()
+	cfg.Media.MaxEncoded, cfg.Media.Notes = maxEncoded, true
 	if p.ReasoningEcho == "both" {
 		cfg.ReasoningEcho = projection.Both
 	}
 	h := s.journal.history()
 	s.projecting.Lock()
 	defer s.projecting.Unlock()
-	return s.projector.Project(t.ctx, h, t.layers.system, m, cfg, projection.Hooks{})
+	s.pictures.begin(t.id)
+	var hooks projection.Hooks
+	g := &gallery{pictures: &s.pictures, work: s.work, profile: p.Name}
+	if p.Vision {
+		m.Capabilities = append(m.Capabilities, "vision")
+		hooks.Media = g
+	}
+	messages, err := s.projector.Project(t.ctx, h, t.layers.system, m, cfg, hooks)
+	return projected{messages, g.shown}, err
 }
 
 // system reads the layers of a turn.
@@ -68,7 +74,7 @@ func (s *Session) agents() (string, error) {
 	if doc, ok := s.work.Buffer(agentsFile); ok {
 		return doc.Text, nil
 	}
-	f, err := s.work.Root().Open(agentsFile)
+	f, err := tools.Open(s.work.Root(), agentsFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -76,9 +82,6 @@ func (s *Session) agents() (string, error) {
 		return "", err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", errors.Join(err, errors.New("it is not a regular file"))
-	}
 	text, err := io.ReadAll(io.LimitReader(f, maxAgentsFile+1))
 	switch {
 	case err != nil:

@@ -104,6 +104,9 @@ func (r *reading) take(index uint64, p event.Payload) {
 			r.unanswered(p.Turn)
 		}
 	case *event.Note:
+		if p.Refused != nil {
+			r.refused(p)
+		}
 		if p.Cancels && !p.Model { // a note for the model ends the turn instead of asking
 			r.unanswered(p.Turn)
 		}
@@ -118,6 +121,14 @@ func (r *reading) unanswered(turn uint64) {
 	if r.ask != nil && r.ask.turn.id == turn {
 		r.answered(r.ask.event.Profile, stepOf(turn, r.rounds[turn]), "")
 	}
+}
+
+// refused keeps what a provider did not take, and counts its refusal.
+func (r *reading) refused(p *event.Note) {
+	r.session.pictures.refuse(p.Refused)
+	r.session.pictures.begin(p.Turn)
+	r.session.pictures.blind[p.Refused.Profile] = true
+	r.answered(p.Refused.Profile, stepOf(p.Turn, r.rounds[p.Turn]), "")
 }
 
 // answered counts an answer of a model.

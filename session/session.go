@@ -61,8 +61,9 @@ type Session struct {
 
 	bytesPerToken float64 // of the last answer's request; 0 before
 
-	projecting sync.Mutex // guards projector: the ask of a cancelled turn may still be at it when the next one begins
+	projecting sync.Mutex // guards what follows: the ask of a cancelled turn may still be at it when the next one begins
 	projector  projection.Projector
+	pictures   pictures
 }
 
 // turn is one prompt on its way.
@@ -259,6 +260,7 @@ func (s *Session) ending(t *turn) {
 	t.cancel()
 	t.over = true
 	s.queue = remove(s.queue, t)
+	s.releasePictures(t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.ended = true

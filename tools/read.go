@@ -61,27 +61,41 @@ func (e *Executor) load(p string, limit int64) (file, error) {
 	return f, err
 }
 
-// readFile reads a regular file of at most limit bytes without ever waiting for
-// a device or a pipe.
-func readFile(root *os.Root, p string, limit int64) (string, error) {
+// Open opens a regular file below root for reading, without ever waiting for a
+// device or a pipe. The caller closes it.
+func Open(root *os.Root, p string) (*os.File, error) {
 	name := filepath.FromSlash(p)
 	info, err := root.Stat(name)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if err := regular(p, info.Mode()); err != nil {
-		return "", err
+		return nil, err
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	// What was looked at may have been swapped for something else.
+	if info, err = f.Stat(); err == nil {
+		err = regular(p, info.Mode())
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// readFile reads a regular file of at most limit bytes.
+func readFile(root *os.Root, p string, limit int64) (string, error) {
+	f, err := Open(root, p)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	// What was looked at may have been swapped for something else.
-	if info, err = f.Stat(); err != nil {
-		return "", err
-	}
-	if err := regular(p, info.Mode()); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return "", err
 	}
 	if info.Size() > limit {

@@ -220,6 +220,14 @@ type Note struct {
 	Cancels bool `json:"cancels,omitzero"`
 	// Undid are the transcript indices of the results whose edits were reverted.
 	Undid []uint64 `json:"undid,omitempty"`
+	// Refused are files that a profile's provider did not take.
+	Refused *Refused `json:"refused,omitzero"`
+}
+
+// Refused names files that are not sent to a profile any more.
+type Refused struct {
+	Profile string   `json:"profile"`
+	Files   []string `json:"files"` // the hex SHA-256 of what they hold
 }
 
 // Unknown is an event of a kind that this program does not know, kept as it is.

@@ -122,6 +122,12 @@ type Blob interface {
 	ReadAll(context.Context) ([]byte, bool)
 }
 
+// Barred is what a Blob may implement besides: a file that is not shown, whatever
+// it holds, and the reason for the note.
+type Barred interface {
+	Barred(context.Context) (why string, barred bool)
+}
+
 // MediaSource finds the files of a user's message and those that calls produced.
 // A file that may not be read keeps its place, as a blob without answers.
 type MediaSource interface {

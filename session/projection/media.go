@@ -68,6 +68,11 @@ func (b *builder) inline(blobs []Blob, current bool) media {
 // content or size.
 func (b *builder) load(blob Blob) (p part, ok bool, why string) {
 	budget := b.cfg.Media
+	if x, ok := blob.(Barred); ok {
+		if why, barred := x.Barred(b.ctx); barred {
+			return p, false, why
+		}
+	}
 	if b.spent.parts >= budget.MaxParts {
 		return p, false, fmt.Sprintf("a turn shows at most %d files", budget.MaxParts)
 	}

@@ -49,6 +49,13 @@ func (f file) count() {
 	}
 }
 
+// barred is a file that may not be shown, and may not be asked for either.
+type barred struct{ file }
+
+func (barred) Barred(context.Context) (string, bool) { return "it was refused", true }
+
+func (barred) ReadAll(context.Context) ([]byte, bool) { panic("read") }
+
 // shots are files by the text of a user's message and by the name of a call.
 type shots map[string][]Blob
 
@@ -225,6 +232,7 @@ func TestOverLimitMediaBecomesANote(t *testing.T) {
 		{"total; a smaller one still fits", []Blob{big, big, small}, budget(func(b *MediaBudget) { b.MaxTotal = 100 }), 2, `\n[big.png is not shown: the files of a turn have at most 100 bytes]`},
 		{"count", []Blob{small, small}, budget(func(b *MediaBudget) { b.MaxParts = 1 }), 1, `\n[small.png is not shown: a turn shows at most 1 files]`},
 		{"grown since", []Blob{file{name: "g.png", data: png(72), size: 20}}, budget(func(b *MediaBudget) { b.MaxImage = 71 }), 0, `\n[g.png is not shown: it has 72 bytes, the limit is 71]`},
+		{"barred", []Blob{barred{file{name: "x.png", data: png(20)}}, small}, budget(func(b *MediaBudget) { b.MaxParts = 1 }), 1, `\n[x.png is not shown: it was refused]`},
 		{"unknown size", []Blob{file{name: "u.png", data: png(72), size: -1}}, nil, 0, ``},
 		{"no answers", []Blob{nothing, nil}, nil, 0, ``},
 		{"of no known type", []Blob{file{name: "a\n.bmp", data: []byte("BM..............")}}, nil, 0, `\n[\"a\\n.bmp\" is not shown: its type is not supported]`},

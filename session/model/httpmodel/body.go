@@ -40,6 +40,7 @@ func (t *Text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 type complaint struct {
 	message string
 	codes   []string // types, codes and statuses, lower case
+	param   string   // the member of the request that is meant
 	empty   bool     // the body has no error
 }
 
@@ -110,6 +111,9 @@ func (c *complaint) read(raw jsontext.Value, depth int) bool {
 			if code != "" && code != "error" {
 				c.codes = append(c.codes, strings.ToLower(string(code)))
 			}
+		}
+		if f.Param != "" && c.param == "" {
+			c.param = plain(string(f.Param))
 		}
 		c.say(string(f.Message), string(f.Msg), string(f.Detail))
 		if f.Metadata.Raw != "" {

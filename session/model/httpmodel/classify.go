@@ -2,6 +2,7 @@ package httpmodel
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -60,6 +61,15 @@ func classify(status int, header http.Header, body []byte, now time.Time) *failu
 			e.Message = strings.ToLower(text)
 		}
 	}
+	// Whoever sent a picture must be able to tell that it was the reason.
+	if !model.AboutMedia(e.Message) {
+		for _, word := range append(c.codes, c.param) {
+			if model.AboutMedia(word) {
+				e.Message += " (" + word + ")"
+				break
+			}
+		}
+	}
 	return &failure{e, header.Get("X-Should-Retry") == "false"}
 }
 
@@ -89,6 +99,10 @@ var overflows = []string{
 	"kv cache is full", "token limit exceeded",
 }
 
+// blind is how servers say that a model takes no pictures, some with a status of
+// their own trouble.
+var blind = regexp.MustCompile(`(image|picture|vision|multi-?modal)[a-z_ ]{0,20} (is|are) not supported|(does not|doesn't|not) support[a-z_ ]{0,20} (image|vision|multi-?modal)|required for image input`)
+
 // rates are words of a limit per time, which the words above do not mean then.
 var rates = []string{"per minute", "per min", "per hour", "per day", "rate limit", "tpm", "quota"}
 
@@ -101,6 +115,8 @@ func kindOf(status int, c complaint) model.ErrorKind {
 	switch {
 	case status == http.StatusRequestEntityTooLarge:
 		return model.ContextOverflow
+	case blind.MatchString(text) && status != http.StatusTooManyRequests && status != http.StatusUnauthorized && status != http.StatusForbidden:
+		return model.BadRequest
 	case tooLong && status != http.StatusTooManyRequests && status != http.StatusUnauthorized && status != http.StatusForbidden:
 		return model.ContextOverflow
 	}

@@ -54,6 +54,46 @@ func TestWhatIsNoOverflow(t *testing.T) {
 	check(t, 401, `{"error":{"message":"context window of your key is over"}}`, model.Auth, "")
 }
 
+func TestARefusedPictureIsToldAsOne(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+	}{
+		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 5592408 bytes > 5242880 bytes"}}`},
+		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Could not process image"}}`},
+		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"messages.0.content.0: the media type does not match"}}`},
+		{400, `{"error":{"message":"You uploaded an unsupported image. Please make sure your image is valid.","type":"invalid_request_error","param":null,"code":"image_parse_error"}}`},
+		{400, `{"error":{"message":"Invalid value.","type":"invalid_request_error","param":"messages.[1].content.[1].image_url.url","code":"invalid_value"}}`},
+		{400, `{"error":{"message":"Bad input.","code":"invalid_image_format"}}`},
+		{400, `{"error":{"message":"Invalid content type. image_url is only supported by certain models.","type":"invalid_request_error"}}`},
+		{400, `{"object":"error","message":"llama is not a multimodal model","type":"BadRequestError","code":400}`},
+		{400, `{"error":{"message":"messages[0].content must be a string","type":"invalid_request_error"}}`},
+		{422, "Failed to deserialize the JSON body into the target type: messages[0]: unknown variant `image_url`, expected `text`"},
+		{400, `{"error":"Model does not support images. Please use a model that does."}`},
+		{404, `{"error":{"message":"No endpoints found that support image input","code":404}}`},
+		{400, `[{"error":{"code":400,"message":"Unsupported MIME type: application/x","status":"INVALID_ARGUMENT"}}]`},
+		{500, `{"error":{"code":500,"message":"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj","type":"server_error"}}`},
+		{500, `{"error":"failed to process inputs: this model is missing data required for image input"}`},
+		{0, `{"error":{"message":"this model does not support image input","type":"server_error"}}`},
+	} {
+		e := classify(c.status, http.Header{}, []byte(c.body), time.Time{}).err
+		if e.Kind != model.BadRequest || !model.AboutMedia(e.Message) {
+			t.Errorf("%d %s:\n%s: %s", c.status, c.body, e.Kind, e.Message)
+		}
+	}
+	check(t, 400, `{"error":{"message":"Invalid value.","param":"messages.[1].content.[1].image_url.url","code":"invalid_value"}}`, model.BadRequest, "Invalid value. (messages.[1].content.[1].image_url.url)")
+	check(t, 429, `{"error":{"message":"your key does not support image input at this rate"}}`, model.Rate, "")
+	check(t, 401, `{"error":{"message":"your key does not support image input"}}`, model.Auth, "")
+	check(t, 503, `{"error":{"message":"the image service is busy"}}`, model.Overloaded, "")
+	for _, text := range []string{
+		"unknown field \"x\"", "provisioned throughput", "a supervision fault", "immediate retry", "an intermediate certificate", "max_tokens: 100000 > 8192", "model 'qwen' not found", "404 page not found",
+	} {
+		if model.AboutMedia(text) {
+			t.Errorf("%q is taken for a word about a file", text)
+		}
+	}
+}
+
 func TestErrorsAreReadWhereverTheyStand(t *testing.T) {
 	for body, words := range map[string]string{
 		`{"error":{"message":"a\n\tb"}}`:                                         "a b",
