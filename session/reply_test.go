@@ -78,7 +78,7 @@ func TestCallsWithOneIDAreToldApart(t *testing.T) {
 				if call, ok := p.(*event.Call); ok {
 					ids[call.ProviderID]++
 					text, _, _ := strings.Cut(strings.TrimPrefix(call.Call.Exec.Argv[2], "echo "), " ")
-					wants = append(wants, `{"role":"tool","tool_call_id":"`+call.ProviderID+`","content":"did `+text+`\n`)
+					wants = append(wants, `{"role":"tool","tool_call_id":"`+call.ProviderID+`","content":"exit code 0\ndid `+text+`"`)
 				}
 			}
 			for id, n := range ids {
