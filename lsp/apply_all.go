@@ -15,8 +15,10 @@ import (
 var _ tools.Batcher = (*workspace)(nil)
 
 // ApplyAll implements tools.Batcher: the open documents among the edits are
-// changed by one workspace edit, so that one undo of the editor takes it back. No
-// editor promises all or nothing, so everything is looked at before the first
+// changed by one workspace edit, so that one undo of the editor takes it back. A
+// client that does not say how such an edit fails gets one a document: Neovim looks
+// at the version of the first one only, and would edit the wrong lines of another.
+// No editor promises all or nothing, so everything is looked at before the first
 // change, and what was done is taken back when a later part fails.
 func (w *workspace) ApplyAll(ctx context.Context, edits []tools.Edit) error {
 	unlock, err := w.lockAll(ctx, edits)
@@ -30,7 +32,7 @@ func (w *workspace) ApplyAll(ctx context.Context, edits []tools.Edit) error {
 		if err != nil {
 			return err
 		}
-		if open && !e.Delete && !e.Create && w.server.client.applyEdit {
+		if open && !e.Delete && !e.Create && w.server.client.applyEdit && w.server.client.several {
 			together = append(together, e)
 		} else {
 			apart = append(apart, e)

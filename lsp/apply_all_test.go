@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -22,12 +23,17 @@ func TestSeveralEditsAreOneStepOfTheEditor(t *testing.T) {
 		{name: "all land", how: lsptest.EditBefore, want: after, applied: 2},
 		{name: "all land, answer first", how: lsptest.EditAfter, want: after, applied: 2},
 		{name: "nothing is done and true said", how: lsptest.EditSkip, err: "still holds the text from before", want: before, applied: 1},
+		{name: "half of them and false", how: lsptest.EditHalf, err: "the editor failed half way", want: before, applied: 2},
+		{name: "refused", how: lsptest.EditRefuse, err: "the editor refuses edits", want: before, applied: 1},
+		{name: "no answer", how: lsptest.EditNever, err: "did not answer", want: before, applied: 1},
+		{name: "done without an answer", how: lsptest.EditMute, want: after, applied: 2},
 		{name: "a stale file", how: lsptest.EditBefore, change: func(r *rig) { write(r.t, r.path("closed.txt"), "other\n") }, err: "changed on disk", applied: 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := start(t, lsptest.Options{Edits: tt.how}, files)
+			r := start(t, lsptest.Options{}, files)
 			a, b := r.Open(r.path("a.txt")), r.Open(r.path("b.txt"))
 			r.Barrier()
+			r.AnswerEdits(lsptest.EditBefore, tt.how)
 			edits := []tools.Edit{r.edit("a.txt", after), r.edit("b.txt", after), r.edit("closed.txt", after), r.edit("gone.txt", "")}
 			edits[3].Delete = true
 			if tt.change != nil {
@@ -59,6 +65,36 @@ func TestSeveralEditsAreOneStepOfTheEditor(t *testing.T) {
 				t.Errorf("closed.txt is %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestSeveralEditsWhileThePersonTypes are of two documents, of which the second one
+// moves on before the editor takes them. Neither what was typed is lost nor does the
+// first one keep its change, also where an editor looks at the first version only.
+func TestSeveralEditsWhileThePersonTypes(t *testing.T) {
+	neovim, _ := lsptest.Client("neovim")
+	for name, o := range map[string]lsptest.Options{"neovim": neovim, "others": {}} {
+		how := o.Edits
+		o.Edits = lsptest.EditHold
+		r := start(t, o, map[string]string{"a.txt": before, "b.txt": before})
+		a, b := r.Open(r.path("a.txt")), r.Open(r.path("b.txt"))
+		r.Barrier()
+		edits := []tools.Edit{r.edit("a.txt", after), r.edit("b.txt", after)}
+		done := make(chan error, 1)
+		go func() { done <- r.workspace().(tools.Batcher).ApplyAll(context.Background(), edits) }()
+		r.WaitHeld(1)
+		r.Replace(b, "one", "typed\none")
+		r.AnswerEdits(how)
+		r.Release(how)
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "b.txt") {
+			t.Errorf("%s: %v, want it to name b.txt", name, err)
+		}
+		r.Barrier()
+		for uri, want := range map[string]string{a: before, b: "typed\n" + before} {
+			if got, _ := r.Text(uri); got != want {
+				t.Errorf("%s: %s holds %q, want %q", name, uri, got, want)
+			}
+		}
 	}
 }
 

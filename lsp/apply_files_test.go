@@ -1,12 +1,14 @@
 package lsp
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
+	"github.com/agent-lsp/agent-lsp/lsp/text"
 	"github.com/agent-lsp/agent-lsp/tools"
 )
 
@@ -70,6 +72,36 @@ func TestACreationThatFailsLeavesNothingHidden(t *testing.T) {
 		if (err == nil) != (tt.left != "") {
 			t.Errorf("%s: the new directory: %v", tt.how, err)
 		}
+	}
+}
+
+// TestACreationLeavesAloneWhatSomebodyElseMakes is about a file, and a buffer, that
+// come to be while an edit that creates them is under way.
+func TestACreationLeavesAloneWhatSomebodyElseMakes(t *testing.T) {
+	r := start(t, lsptest.Options{Edits: lsptest.EditHold}, nil)
+	e := r.edit("new/a.txt", "x\n")
+	done := make(chan error, 1)
+	go func() {
+		_, err := r.workspace().Apply(context.Background(), e)
+		done <- err
+	}()
+	r.WaitHeld(1)
+	write(t, r.path("new/a.txt"), "of a build step\n")
+	r.Release(lsptest.EditBefore)
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "exists); the file holds another text, which differs from the edit's in line 1: read it again") {
+		t.Errorf("%v, want it to say what is there", err)
+	}
+	if got := r.read("new/a.txt"); got != "of a build step\n" {
+		t.Errorf("the file holds %q", got)
+	}
+	e = r.edit("b.txt", "x\n")
+	r.OpenText(text.URI(r.path("b.txt")), "a draft", 1)
+	r.Barrier()
+	if _, err := r.workspace().Apply(t.Context(), e); !errors.Is(err, tools.ErrStale) {
+		t.Errorf("a file that the editor has open, unsaved: %v", err)
+	}
+	if n := sent(r, "workspace/applyEdit"); n != 1 {
+		t.Errorf("%d edits were sent, want 1", n)
 	}
 }
 

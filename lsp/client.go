@@ -20,6 +20,7 @@ type client struct {
 	documentChanges bool // with versions and resource operations
 	create          bool // among them the creation of files
 	remove          bool // and their deletion
+	several         bool // says how an edit of several documents fails
 	editMetadata    bool
 	savesEdits      bool // saves what an edit touched before it answers
 
@@ -62,6 +63,7 @@ func readClient(params map[string]jsontext.Value) client {
 		transcript: caps.flag("experimental", "agent", "transcript"),
 		approvals:  caps.flag("experimental", "agent", "approvals"),
 	}
+	c.several = caps.text("workspace", "workspaceEdit", "failureHandling") != ""
 	operations := caps.texts("workspace", "workspaceEdit", "resourceOperations")
 	// Resource operations travel in documentChanges, so whoever takes the former
 	// takes the latter, though not all who do say so.

@@ -30,7 +30,7 @@ const (
 	// the end of typing.
 	EditLazy EditAnswer = "lazy"
 	// EditStaleTrue is EditBefore, but a stale version is skipped and answered
-	// true, as Neovim does.
+	// true, and only the first entry's is looked at, as Neovim does.
 	EditStaleTrue EditAnswer = "stale-true"
 	// EditSkip answers true and does nothing.
 	EditSkip EditAnswer = "skip"
@@ -145,11 +145,19 @@ func (e *Editor) applyEdit(m Message, how EditAnswer) {
 		if how == EditAfter {
 			e.flush()
 		}
-	default:
+	case EditStaleTrue:
+		for i := range entries {
+			if x := entries[i].TextDocument; i > 0 && x != nil {
+				x.Version = nil
+			}
+		}
 		_, err := e.perform(entries, true)
-		if how == EditStaleTrue && errors.Is(err, errStale) {
+		if errors.Is(err, errStale) {
 			err = nil
 		}
+		e.applied(m.ID, err)
+	default:
+		_, err := e.perform(entries, true)
 		e.applied(m.ID, err)
 	}
 }

@@ -25,11 +25,14 @@ var clients = map[string]Options{
 		Encodings: []text.Encoding{text.UTF8, text.UTF16, text.UTF32}, Edits: EditStaleTrue,
 		VersionStep: 5, ZeroVersion: true, EmptyLine: true, NoContent: true,
 		// It takes documentChanges and does not say so.
-		Capabilities: jsontext.Value(`{"workspace":{"workspaceEdit":{"documentChanges":false},"didChangeWatchedFiles":{"dynamicRegistration":false}}}`),
+		Capabilities: jsontext.Value(`{"workspace":{"workspaceEdit":{"documentChanges":false,"failureHandling":null},"didChangeWatchedFiles":{"dynamicRegistration":false}}}`),
 	},
 	"vscode": {Edits: EditAfter},
 	"helix":  {Encodings: []text.Encoding{text.UTF8, text.UTF32, text.UTF16}, NoContent: true},
-	"eglot":  {Encodings: []text.Encoding{text.UTF32, text.UTF8, text.UTF16}, NoCreate: true, NoContent: true},
+	"eglot": {
+		Encodings: []text.Encoding{text.UTF32, text.UTF8, text.UTF16}, NoCreate: true, NoContent: true,
+		Capabilities: jsontext.Value(`{"workspace":{"workspaceEdit":{"failureHandling":null}}}`),
+	},
 }
 
 // Client is the habits of a real editor: neovim, vscode, helix or eglot.
