@@ -105,7 +105,7 @@ func (r *reading) take(index uint64, p event.Payload) {
 		}
 	case *event.Note:
 		if p.Refused != nil {
-			r.refused(p)
+			r.withheld(p)
 		}
 		if p.Cancels && !p.Model { // a note for the model ends the turn instead of asking
 			r.unanswered(p.Turn)
@@ -123,8 +123,8 @@ func (r *reading) unanswered(turn uint64) {
 	}
 }
 
-// refused keeps what a provider did not take, and counts its refusal.
-func (r *reading) refused(p *event.Note) {
+// withheld keeps what a provider did not take, and counts its refusal.
+func (r *reading) withheld(p *event.Note) {
 	r.session.pictures.refuse(p.Refused)
 	r.session.pictures.begin(p.Turn)
 	r.session.pictures.blind[p.Refused.Profile] = true
