@@ -51,7 +51,7 @@ type Options struct {
 	// Settings answer workspace/configuration, by section.
 	Settings map[string]jsontext.Value
 	// Capabilities are merged into those that the above makes, member by member,
-	// and win.
+	// and win; a null takes a member away.
 	Capabilities jsontext.Value
 	// Timeout of each wait, 30 s by default.
 	Timeout time.Duration
@@ -152,6 +152,10 @@ func merge(into object, from jsontext.Value) {
 
 func mergeObject(into, from object) {
 	for name, v := range from {
+		if v == nil {
+			delete(into, name)
+			continue
+		}
 		old, ok := into[name].(object)
 		if sub, isObject := v.(object); ok && isObject {
 			mergeObject(old, sub)
