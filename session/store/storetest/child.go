@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -74,28 +75,42 @@ func child(ask string) error {
 	return errors.Join(appendTogether(ctx, s, id, n), s.Close())
 }
 
-// appendTogether appends n events from each of four goroutines and prints the
-// index of each.
+// appendTogether appends n events from each of four goroutines, from half of them
+// in batches, and prints the index of each.
 func appendTogether(ctx context.Context, s store.Store, id uuid.UUID, n int) error {
-	const appenders = 4
+	const appenders, batch = 4, 5
 	failures := make([]error, appenders)
 	var wg sync.WaitGroup
 	for a := range appenders {
 		wg.Go(func() {
-			for range n {
-				index, err := s.Append(ctx, id, time.Now(), JSON("together"))
-				if err == nil {
-					_, err = fmt.Println(index)
+			for left := n; left > 0 && failures[a] == nil; {
+				ps := []store.Payload{JSON("together")}
+				if a%2 == 0 {
+					ps = slices.Repeat(ps, min(batch, left))
 				}
-				if err != nil {
-					failures[a] = err
-					return
-				}
+				failures[a] = appendAndPrint(ctx, s, id, ps)
+				left -= len(ps)
 			}
 		})
 	}
 	wg.Wait()
 	return errors.Join(failures...)
+}
+
+func appendAndPrint(ctx context.Context, s store.Store, id uuid.UUID, ps []store.Payload) error {
+	var first uint64
+	var err error
+	if len(ps) == 1 {
+		first, err = s.Append(ctx, id, time.Now(), ps[0])
+	} else {
+		first, err = s.AppendAll(ctx, id, time.Now(), ps)
+	}
+	for i := range ps {
+		if err == nil {
+			_, err = fmt.Println(first + uint64(i))
+		}
+	}
+	return err
 }
 
 // appendForever appends single events and batches of three by turns and prints
