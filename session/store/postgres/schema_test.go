@@ -77,6 +77,18 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	refused(t, dsn, "schema 77", fmt.Sprintf("up to %d", len(migrations)), "agent_lsp_test_")
 }
 
+func TestSchemaRefusesSharedIndex(t *testing.T) {
+	p := pool(t, postgrestest.Database(t))
+	if err := migrate(t.Context(), p, migrations); err != nil {
+		t.Fatal(err)
+	}
+	const insert = "INSERT INTO agent_lsp.events VALUES (1, 0, 5, 'text/plain', 'x')"
+	run(t, p, insert)
+	if _, err := p.Exec(t.Context(), insert); err == nil {
+		t.Fatal("two events have one index")
+	}
+}
+
 func TestOlderSchemaIsMigratedOnce(t *testing.T) {
 	dsn := postgrestest.Database(t)
 	p := pool(t, dsn)

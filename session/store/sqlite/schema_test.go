@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/session/store/contract"
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 )
 
@@ -82,6 +83,59 @@ func TestOlderSchemaIsMigrated(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkMigrated(t, path, id)
+}
+
+// TestFilesOfEverySchemaAreRead has a file of each version as it was written then:
+// a step of the schema never changes once it is in somebody's file.
+func TestFilesOfEverySchemaAreRead(t *testing.T) {
+	for version := 1; version <= len(migrations); version++ {
+		text, err := os.ReadFile(filepath.Join("testdata", fmt.Sprintf("schema-%d.sql", version)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "sessions.db")
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = db.Exec(string(text))
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		checkMigrated(t, path, uuid.MustParse("2e9dbc51-5c4c-4a5c-9a4e-0d6f8a1b7c3d"))
+		s, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := schemaOf(t, s.read), schemaOf(t, openTest(t).read)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("schema %d becomes another one than a new file has (-new +migrated):\n%s", version, d)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// schemaOf is a file's schema, spaces apart.
+func schemaOf(t *testing.T, db *sql.DB) (all []string) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, strings.Join(strings.Fields(text), " "))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func TestFailedMigrationChangesNothing(t *testing.T) {
