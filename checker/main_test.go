@@ -1,0 +1,13 @@
+package checker_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/agent-lsp/agent-lsp/tools/proc"
+)
+
+func TestMain(m *testing.M) {
+	proc.Main() // the binary of the tests is also the supervisor of its commands
+	os.Exit(m.Run())
+}

@@ -1,0 +1,40 @@
+package checker
+
+import (
+	"io"
+	"os"
+	"strings"
+)
+
+// mark is the byte order mark. Columns of a Finding never count it, because no
+// editor's document holds it.
+const mark = "\uFEFF"
+
+// withoutMark takes a byte order mark, which some tools count as columns of the
+// first line, out of a finding's range.
+func withoutMark(f *Finding, width int, texts map[string]string) {
+	if f.Range.Start.Line != 1 || f.Range.Start.Column <= width || !startsWithMark(f.Path, texts) {
+		return
+	}
+	f.Range.Start.Column -= width
+	if f.Range.End.Line == 1 && f.Range.End.Column > width {
+		f.Range.End.Column -= width
+	}
+}
+
+func startsWithMark(path string, texts map[string]string) bool {
+	if text, ok := texts[path]; ok {
+		return strings.HasPrefix(text, mark)
+	}
+	if !isFile(path) {
+		return false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close() //nolint:errcheck // only read
+	head := make([]byte, len(mark))
+	_, err = io.ReadFull(file, head)
+	return err == nil && string(head) == mark
+}
