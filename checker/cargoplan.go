@@ -32,7 +32,7 @@ func (c *Checker) cargoPlan(ctx context.Context, j job) plan {
 	case ok:
 		p.base = dir
 	case ran.TimedOut || ran.Cancelled:
-		p.fail = c.unanswered(ctx, p, ran, nil)
+		p.fail = c.unanswered(ctx, j, p, ran, nil)
 	}
 	return p
 }

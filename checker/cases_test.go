@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/checker"
 )
@@ -215,4 +216,79 @@ func TestTheEditedFilesOwnFindingsComeFirst(t *testing.T) {
 	if !strings.Contains(got.Text, "this edit, which was applied") || own < 0 || other < own {
 		t.Error(got.Text)
 	}
+}
+
+// TestWithoutAnEditNothingIsSaidOfOne asks for checks as a person or a watcher
+// does: the words that a model reads behind its edit do not fit there.
+func TestWithoutAnEditNothingIsSaidOfOne(t *testing.T) {
+	needShell(t)
+	dir := project(t, "go.mod", goMod, "go.work", "go 1.26\n", "a.go", "package m\n", "py/pyproject.toml", "", "rs/Cargo.toml", "")
+	sh := func(script string) checker.Config {
+		return checker.Config{Timeout: 5 * time.Second, Commands: map[string]checker.Command{checker.Go: {Argv: []string{"/bin/sh", "-c", script}}}}
+	}
+	closed := checker.New(checker.Config{Trusted: true})
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	nothing := checker.Config{Env: []string{"PATH=" + t.TempDir()}}
+	hanging := sh("sleep 600")
+	hanging.Timeout = 50 * time.Millisecond
+	cases := []struct {
+		name string
+		c    *checker.Checker
+		root string
+		want checker.Outcome
+	}{
+		{"found", start(t, sh("echo a.go:1:1: bad; exit 1")), "", checker.Found},
+		{"clean", start(t, sh("true")), "", checker.Clean},
+		{"no program", start(t, nothing), "py", checker.Failed},
+		{"no cargo", start(t, nothing), "rs", checker.Failed},
+		{"hangs", start(t, hanging), "", checker.Failed},
+		{"without a word", start(t, sh("exit 3")), "", checker.Failed},
+		{"killed", start(t, sh("kill -9 $$")), "", checker.Failed},
+		{"cannot be started", start(t, sh("exit 127")), "", checker.Failed},
+		{"could not check", start(t, sh("echo go: no; exit 1")), "", checker.Failed},
+		{"no module", start(t, checker.Config{}), "", checker.Failed},
+		{"no formats", start(t, checker.Config{Commands: map[string]checker.Command{checker.Go: {Argv: []string{"true"}, Formats: []string{"%"}}}}), "", checker.Failed},
+		{"closed", closed, "", checker.Failed},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			got := tc.c.Check(t.Context(), filepath.Join(dir, tc.root))
+			if got.Outcome != tc.want {
+				t.Fatalf("%v: %s", got.Outcome, got.Text)
+			}
+			checkTold(t, got)
+			if strings.Contains(got.ForPerson(), "edit") {
+				t.Errorf("nothing was edited: %s", got.ForPerson())
+			}
+			if got.Outcome == checker.Failed {
+				check(t, dir, got, want{outcome: checker.Failed, says: []string{"this root is unchecked"}})
+				for _, r := range tc.c.AfterEdit(t.Context(), dir, []string{filepath.Join(tc.root, "x.go")}) {
+					if !strings.Contains(r.Text, "this edit is unchecked") {
+						t.Errorf("after an edit: %s", r.Text)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestToolsRunWithoutColoursAndSecrets looks at the environment of a check.
+func TestToolsRunWithoutColoursAndSecrets(t *testing.T) {
+	needShell(t)
+	dir := project(t, "go.mod", goMod, "a.go", "package m\n")
+	c := start(t, checker.Config{
+		Env: []string{
+			"PATH=/usr/bin:/bin", "GOFLAGS=-mod=mod", "FORCE_COLOR=1", "CLICOLOR_FORCE=1", "CARGO_TERM_COLOR=always",
+			"OPENAI_API_KEY=secret", "KEPT_TOKEN=kept", "PWD=/elsewhere",
+		},
+		Keep:     []string{"KEPT_TOKEN"},
+		Commands: map[string]checker.Command{checker.Go: {Argv: []string{"/bin/sh", "-c", "env; exit 1"}}},
+	})
+	check(t, dir, edit(t, c, dir, "a.go"), want{
+		outcome: checker.Found,
+		says:    []string{"GOFLAGS=-mod=mod\n", "NO_COLOR=1\n", "CARGO_TERM_COLOR=never\n", "KEPT_TOKEN=kept", "PWD=" + dir},
+		silent:  []string{"FORCE", "secret", "always"},
+	})
 }

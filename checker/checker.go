@@ -19,10 +19,7 @@
 //	}
 package checker
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // Outcome is what a check came to. The four stay apart everywhere.
 type Outcome int
@@ -54,6 +51,10 @@ type Result struct {
 	// pair (Found or Clean) replace those of the one before; a Failed or Skipped
 	// one says nothing about them.
 	Ecosystem string
+	// Unsaved are the texts that the tool was given in place of what the disk holds,
+	// by absolute path: the places of Findings count in them. It is nil for a tool
+	// that reads the disk.
+	Unsaved map[string]string
 	// Note limits what a Clean says, e.g. that a buffer of the root is not saved
 	// and the saved text was checked; usually empty. A Found has it in its Text.
 	Note string
@@ -65,24 +66,10 @@ type Result struct {
 	Superseded bool
 }
 
-// ForModel is what a model reads behind the result of its edit. It is empty when
-// there is nothing to say: nothing found, or nothing to run. A failed check is
-// always told. It ends without a newline.
+// ForModel is what a model reads behind the result of its edit. Only a check that
+// looked and found nothing is silent, unless it has a Note: that there was none,
+// or that it failed, is always told. It ends without a newline.
 func (r Result) ForModel() string {
-	switch r.Outcome {
-	case Found:
-		return r.Text
-	case Failed:
-		return "[check did not run] " + r.Text
-	case Clean:
-		return r.Note
-	}
-	return ""
-}
-
-// ForPerson answers somebody who asked for the check: it speaks whatever came
-// out, because silence would read as approval.
-func (r Result) ForPerson() string {
 	switch r.Outcome {
 	case Found:
 		return r.Text
@@ -91,9 +78,18 @@ func (r Result) ForPerson() string {
 	case Skipped:
 		return "[check skipped] " + r.Text
 	}
+	return r.Note
+}
+
+// ForPerson answers somebody who asked for the check: it speaks whatever came
+// out, because silence would read as approval.
+func (r Result) ForPerson() string {
+	if r.Outcome != Clean {
+		return r.ForModel()
+	}
 	said := "[check] `" + commandLine(r.Command) + "` found nothing"
 	if r.Note != "" {
-		said += "; " + strings.TrimSuffix(r.Note, "\n")
+		said += "; " + r.Note
 	}
 	return said
 }

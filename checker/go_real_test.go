@@ -100,16 +100,27 @@ func check(t *testing.T, dir string, got checker.Result, w want) {
 			t.Errorf("the text has %q:\n%s", s, got.Text)
 		}
 	}
-	told := got.ForModel()
-	switch {
-	case w.outcome == checker.Failed && !strings.HasPrefix(told, "[check did not run] "),
-		w.outcome == checker.Failed && !strings.Contains(told, "this edit is unchecked"),
-		w.outcome == checker.Found && told != got.Text,
-		w.outcome == checker.Skipped && told != "":
-		t.Errorf("the model is told %q", told)
+	checkTold(t, got)
+}
+
+// checkTold sees that what a model and a person are told tells the outcomes apart.
+func checkTold(t *testing.T, got checker.Result) {
+	t.Helper()
+	model, person := got.ForModel(), got.ForPerson()
+	as := func(prefix string) bool { return model == prefix+got.Text && person == model && got.Text != "" }
+	var ok bool
+	switch got.Outcome {
+	case checker.Found:
+		ok = as("") && strings.HasPrefix(model, "Diagnostics from `")
+	case checker.Clean:
+		ok = model == got.Note && strings.HasPrefix(person, "[check] `") && strings.Contains(person, "found nothing") && strings.HasSuffix(person, got.Note)
+	case checker.Skipped:
+		ok = as("[check skipped] ")
+	case checker.Failed:
+		ok = as("[check did not run] ") && (strings.Contains(model, "this edit is unchecked") || strings.Contains(model, "this root is unchecked"))
 	}
-	if got.ForPerson() == "" {
-		t.Error("a person is told nothing")
+	if !ok {
+		t.Errorf("%v: the model is told %q, a person %q", got.Outcome, model, person)
 	}
 }
 

@@ -24,7 +24,7 @@ func (c *Checker) goPlan(j job) plan {
 	p := plan{dir: j.root, parse: parseGo, bom: utf8Mark, outside: outsideModules(j.root, j.edited)}
 	if len(patterns) == 0 {
 		p.shown = argv("go build")
-		p.fail = fmt.Sprintf("go.work uses no module, so there is nothing to build and %s", unchecked)
+		p.fail = fmt.Sprintf("go.work uses no module, so there is nothing to build and %s", j.unchecked())
 		return p
 	}
 	head := []string{"go", "build", "-o", os.DevNull}
@@ -34,13 +34,12 @@ func (c *Checker) goPlan(j job) plan {
 	}
 	p.shown = slices.Concat(head, patterns)
 	p.argv = p.shown
-	texts := c.cfg.unsaved(j.root)
-	if len(texts) == 0 {
+	if len(j.unsaved) == 0 {
 		return p
 	}
-	o, err := newOverlay(j.root, texts)
+	o, err := newOverlay(j.root, j.unsaved)
 	if err != nil {
-		p.fail = fmt.Sprintf("the unsaved text of open files could not be handed to the go command (%v), so %s", err, unchecked)
+		p.fail = fmt.Sprintf("the unsaved text of open files could not be handed to the go command (%v), so %s", err, j.unchecked())
 		return p
 	}
 	p.argv = slices.Concat(head, []string{"-overlay", o.list}, patterns)

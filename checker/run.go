@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,15 +18,21 @@ import (
 // enough for the JSON of a large project, and a bound for one that never stops.
 const keep = 16 << 20
 
-// unchecked ends the sentence of every failure.
-const unchecked = "this edit is unchecked"
-
 // job is one check to make.
 type job struct {
 	workspace string
 	root      string
 	tc        Toolchain
-	edited    []string // absolute; empty when nobody edited anything
+	edited    []string          // absolute; empty when nobody edited anything
+	unsaved   map[string]string // texts of the root that the disk does not hold
+}
+
+// unchecked ends the sentence of every failure.
+func (j job) unchecked() string {
+	if len(j.edited) == 0 {
+		return "this root is unchecked"
+	}
+	return "this edit is unchecked"
 }
 
 // plan is how a job is done: what to run, and how to read it.
@@ -55,6 +62,7 @@ type plan struct {
 func (c *Checker) do(ctx context.Context, j job) (Result, *baseline) {
 	began := time.Now()
 	r := Result{Root: j.root, Ecosystem: j.tc.Ecosystem, New: -1}
+	j.unsaved = c.cfg.unsaved(j.root)
 	p := c.plan(ctx, j)
 	if p.release != nil {
 		defer p.release()
@@ -65,11 +73,12 @@ func (c *Checker) do(ctx context.Context, j job) (Result, *baseline) {
 		r.Outcome, r.Text, r.Command = Skipped, p.skip, nil
 		return r, nil
 	case p.fail != "":
+		r.Superseded = errors.Is(context.Cause(ctx), errSuperseded)
 		return failed(r, p.fail), nil
 	}
 	ran, err := c.execute(ctx, p)
 	r.Took = time.Since(began)
-	if why := c.unanswered(ctx, p, ran, err); why != "" {
+	if why := c.unanswered(ctx, j, p, ran, err); why != "" {
 		r.Superseded = errors.Is(context.Cause(ctx), errSuperseded)
 		return failed(r, why), nil
 	}
@@ -77,7 +86,7 @@ func (c *Checker) do(ctx context.Context, j job) (Result, *baseline) {
 	if n := ran.Stdout.Elided + ran.Stderr.Elided; n > 0 && rep.partial == "" {
 		rep.partial = fmt.Sprintf("the tool printed so much that %d bytes of it were not read", n)
 	}
-	if why := verdict(p, ran.Code, &rep); why != "" {
+	if why := verdict(j, p, ran.Code, &rep); why != "" {
 		return failed(r, why), nil
 	}
 	return c.answer(j, p, rep, r)
@@ -129,14 +138,19 @@ func (c *Checker) answer(j job, p plan, rep report, r Result) (Result, *baseline
 	if base == "" {
 		base = p.dir
 	}
-	unsaved := c.cfg.unsaved(j.root)
+	if p.readsDisk {
+		// What was saved meanwhile, or typed, may have been read as it was before.
+		maps.Copy(j.unsaved, c.cfg.unsaved(j.root))
+	} else {
+		r.Unsaved = j.unsaved
+	}
 	places := newPlaces(j.workspace)
-	r.Findings = places.apply(&rep, base, p.bom, unsaved)
+	r.Findings = places.apply(&rep, base, p.bom, r.Unsaved)
 	before := c.remember(j, p, len(rep.blocks) > 0)
 	now := newBaseline(&rep)
-	note := limits(j, p, unsaved)
+	note := limits(j, p)
 	if len(rep.blocks) == 0 {
-		if stale := uncheckedEdits(j, p, unsaved); stale != "" {
+		if stale := uncheckedEdits(j, p); stale != "" {
 			return failed(r, stale), nil
 		}
 		r.Outcome, r.Note = Clean, note
@@ -152,11 +166,11 @@ func (c *Checker) answer(j job, p plan, rep report, r Result) (Result, *baseline
 }
 
 // unanswered says why a run gave nothing to read, "" when it did.
-func (c *Checker) unanswered(ctx context.Context, p plan, ran proc.Result, err error) string {
+func (c *Checker) unanswered(ctx context.Context, j job, p plan, ran proc.Result, err error) string {
 	cmd := "`" + commandLine(p.shown) + "`"
 	switch {
 	case err != nil:
-		return fmt.Sprintf("%s could not be started (%v), so %s", cmd, err, unchecked)
+		return fmt.Sprintf("%s could not be started (%v), so %s", cmd, err, j.unchecked())
 	case ran.NotFound:
 		path, _ := proc.Getenv(c.cfg.env(p.dir), "PATH")
 		where := p.where
@@ -164,19 +178,19 @@ func (c *Checker) unanswered(ctx context.Context, p plan, ran proc.Result, err e
 			where += " or "
 		}
 		return fmt.Sprintf("%s could not run, because there is no program `%s` %son PATH (%s), so %s",
-			cmd, filepath.Base(p.argv[0]), where, path, unchecked)
+			cmd, filepath.Base(p.argv[0]), where, path, j.unchecked())
 	case ran.TimedOut && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Sprintf("%s did not finish before its caller's deadline, so %s", cmd, unchecked)
+		return fmt.Sprintf("%s did not finish before its caller's deadline, so %s", cmd, j.unchecked())
 	case ran.TimedOut:
-		return fmt.Sprintf("%s did not finish within %s%s, so %s", cmd, seconds(c.cfg.timeout()), blocked(ran), unchecked)
+		return fmt.Sprintf("%s did not finish within %s%s, so %s", cmd, seconds(c.cfg.timeout()), blocked(ran), j.unchecked())
 	case ran.Cancelled && errors.Is(context.Cause(ctx), errSuperseded):
-		return fmt.Sprintf("%s was stopped because a newer check of the same root took its place, so %s by this one", cmd, unchecked)
+		return fmt.Sprintf("%s was stopped because a newer check of the same root took its place, so %s by this one", cmd, j.unchecked())
 	case ran.Cancelled && errors.Is(context.Cause(ctx), errClosed):
-		return fmt.Sprintf("%s was stopped because the checker is closed, so %s", cmd, unchecked)
+		return fmt.Sprintf("%s was stopped because the checker is closed, so %s", cmd, j.unchecked())
 	case ran.Cancelled:
-		return fmt.Sprintf("%s was cancelled, so %s", cmd, unchecked)
+		return fmt.Sprintf("%s was cancelled, so %s", cmd, j.unchecked())
 	case ran.Signal != "":
-		return fmt.Sprintf("%s was ended by a signal (%s), so %s", cmd, ran.Signal, unchecked)
+		return fmt.Sprintf("%s was ended by a signal (%s), so %s", cmd, ran.Signal, j.unchecked())
 	}
 	return ""
 }
@@ -193,11 +207,11 @@ func blocked(ran proc.Result) string {
 
 // verdict decides whether a tool that ran did check: "" when it did, else why
 // not. What a tool that succeeded printed without finding anything is chatter.
-func verdict(p plan, code int, rep *report) string {
+func verdict(j job, p plan, code int, rep *report) string {
 	cmd := "`" + commandLine(p.shown) + "`"
 	switch {
 	case rep.broken != "":
-		return fmt.Sprintf("%s could not check, so %s: %s", cmd, unchecked, headAndTail(rep.broken, 2000))
+		return fmt.Sprintf("%s could not check, so %s: %s", cmd, j.unchecked(), headAndTail(rep.broken, 2000))
 	case rep.findings("") > 0:
 		return ""
 	case code == 0:
@@ -206,18 +220,18 @@ func verdict(p plan, code int, rep *report) string {
 	case code == 126 || code == 127:
 		// So end the shells and wrappers that tools are started through when the
 		// program behind them cannot be run.
-		return fmt.Sprintf("%s could not be started (exit code %d), so %s: %s", cmd, code, unchecked, headAndTail(rep.text(), 2000))
+		return fmt.Sprintf("%s could not be started (exit code %d), so %s: %s", cmd, code, j.unchecked(), headAndTail(rep.text(), 2000))
 	case rep.text() == "":
-		return fmt.Sprintf("%s exited with %d and reported nothing, so %s", cmd, code, unchecked)
+		return fmt.Sprintf("%s exited with %d and reported nothing, so %s", cmd, code, j.unchecked())
 	}
 	return ""
 }
 
 // limits says what the check did not look at.
-func limits(j job, p plan, unsaved map[string]string) string {
+func limits(j job, p plan) string {
 	var notes []string
-	if p.readsDisk && len(unsaved) > 0 {
-		notes = append(notes, "checked the saved text: "+names(j.root, sorted(unsaved))+" not saved yet")
+	if p.readsDisk && len(j.unsaved) > 0 {
+		notes = append(notes, "checked the saved text: "+names(j.root, sorted(j.unsaved))+" not saved yet")
 	}
 	if len(p.outside) > 0 {
 		notes = append(notes, names(j.root, p.outside)+" unchecked, being in no module that is built here")
@@ -227,19 +241,19 @@ func limits(j job, p plan, unsaved map[string]string) string {
 
 // uncheckedEdits says that a tool with nothing to report did not look at what was
 // edited, "" when it did.
-func uncheckedEdits(j job, p plan, unsaved map[string]string) string {
+func uncheckedEdits(j job, p plan) string {
 	cmd := "`" + commandLine(p.shown) + "`"
 	if len(p.outside) > 0 {
 		return fmt.Sprintf("%s does not look at %s, being in no module that is built here, so %s",
-			cmd, relative(j.root, p.outside[0]), unchecked)
+			cmd, relative(j.root, p.outside[0]), j.unchecked())
 	}
 	if !p.readsDisk {
 		return ""
 	}
 	for _, path := range j.edited {
-		if _, is := unsaved[path]; is {
+		if _, is := j.unsaved[path]; is {
 			return fmt.Sprintf("%s checked the saved text and %s is not saved, so %s",
-				cmd, relative(j.root, path), unchecked)
+				cmd, relative(j.root, path), j.unchecked())
 		}
 	}
 	return ""

@@ -96,7 +96,7 @@ func (c *Checker) AfterEdit(ctx context.Context, workspace string, edited []stri
 	}
 	ctx, leave, ok := c.enter(ctx)
 	if !ok {
-		return []Result{closed(workspace)}
+		return []Result{closed(job{root: workspace, edited: edited})}
 	}
 	defer leave()
 	jobs, homeless := c.jobs(ctx, workspace, edited)
@@ -121,7 +121,7 @@ func (c *Checker) Check(ctx context.Context, root string) Result {
 	}
 	ctx, leave, ok := c.enter(ctx)
 	if !ok {
-		return closed(root)
+		return closed(job{root: root})
 	}
 	defer leave()
 	tc, ok := c.cfg.checkable(root)
@@ -148,8 +148,8 @@ func untrusted(root string) Result {
 	return Result{Outcome: Skipped, Root: root, New: -1, Text: "the workspace is not trusted, and a check runs the project's own code"}
 }
 
-func closed(root string) Result {
-	return failed(Result{Root: root, New: -1}, "the checker is closed, so "+unchecked)
+func closed(j job) Result {
+	return failed(Result{Root: j.root, New: -1}, "the checker is closed, so "+j.unchecked())
 }
 
 func noMarker(root string) Result {

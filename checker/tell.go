@@ -46,9 +46,10 @@ func (t *telling) render(before *baseline) (text string, fresh int) {
 	var head strings.Builder
 	fmt.Fprintf(&head, "Diagnostics from `%s`, run over the whole workspace", commandLine(t.command))
 	if len(t.edited) > 0 {
-		head.WriteString(" after this edit, which was applied")
+		head.WriteString(" after this edit, which was applied. This is the project's own checker talking; it may name files that this edit did not touch.")
+	} else {
+		head.WriteString(". This is the project's own checker talking.")
 	}
-	head.WriteString(". This is the project's own checker talking; it may name files that this edit did not touch.")
 	if fresh >= 0 {
 		fmt.Fprintf(&head, " Since the previous check of this root %s new; %s there before.",
 			count(fresh, "is", "are"), count(known, "was", "were"))

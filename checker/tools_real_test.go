@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,8 +47,9 @@ type kit struct {
 	ownSays   string
 	other     []string // an error in a file that was not edited
 	otherAt   string
-	warning   []string // nil where the tool knows no warnings
-	warningAt string
+	warning   []string // what an editor would warn of
+	warningAt string   // empty where the tool passes over it or only mentions it
+	warnedIn  string   // the edited file of the warning, where it is another one
 	broken    []string // a configuration that the tool cannot read
 	brokenSay string
 	edited    string
@@ -63,9 +65,11 @@ var kits = []kit{
 		},
 		own:   []string{"lib/lib.go", "package lib\n\nfunc F(n int) int { return é }\n"},
 		ownAt: "lib/lib.go:3:28 error", ownSays: "lib/lib.go:3:28: undefined: é",
-		other:   []string{"lib/lib.go", "package lib\n\nfunc F(n string) string { return n }\n"},
-		otherAt: "main.go:5:21 error",
-		broken:  []string{"go.mod", goMod + "nonsense here\n"}, brokenSay: "unknown directive: nonsense",
+		other:    []string{"lib/lib.go", "package lib\n\nfunc F(n string) string { return n }\n"},
+		otherAt:  "main.go:5:21 error",
+		warning:  []string{"lib/lib_test.go", "package lib\n\nfunc f(p *int) { p = p }\n"}, // a build knows no warnings, vet does
+		warnedIn: "lib/lib_test.go", warningAt: "lib/lib_test.go:3:18 warning",
+		broken: []string{"go.mod", goMod + "nonsense here\n"}, brokenSay: "unknown directive: nonsense",
 	},
 	{
 		tool: "cargo", ecosystem: checker.Cargo, edited: "src/lib.rs",
@@ -92,6 +96,7 @@ var kits = []kit{
 		ownAt: "src/lib.ts:1:63 error", ownSays: "src/lib.ts(1,63): error TS2304",
 		other:   []string{"src/lib.ts", "export function f(n: string): string { return n; }\n"},
 		otherAt: "src/main.ts:2:3 error",
+		warning: []string{"src/lib.ts", "export function f(n: number): number { const unused = n; return n; }\n"},
 		broken:  []string{"tsconfig.json", "{\"include\":[\"nowhere\"]}"}, brokenSay: "TS18003",
 	},
 	{
@@ -105,6 +110,7 @@ var kits = []kit{
 		ownAt: "lib.ts:1:63 error", ownSays: "TS2304 [ERROR]",
 		other:   []string{"lib.ts", "export function f(n: string): string { return n; }\n"},
 		otherAt: "main.ts:2:3 error",
+		warning: []string{"deno.json", "{\"compilerOptions\": {\"nonsense\": true}}"}, // "Unsupported compiler options"
 		broken:  []string{"deno.json", "{"}, brokenSay: "Failed deserializing config file",
 	},
 	{
@@ -130,11 +136,11 @@ func TestRealTools(t *testing.T) {
 		t.Run(k.tool, func(t *testing.T) {
 			env := realEnv(t, k.tool)
 			c := start(t, checker.Config{Env: env})
-			run := func(name string, files []string, w want) {
+			run := func(name, edited string, files []string, w want) {
 				t.Run(name, func(t *testing.T) {
 					dir := project(t, k.clean...)
 					write(t, dir, files...)
-					got := edit(t, c, dir, k.edited)
+					got := edit(t, c, dir, edited)
 					if got.Ecosystem != k.ecosystem || got.Root != dir {
 						t.Errorf("root %s of %s", got.Root, got.Ecosystem)
 					}
@@ -144,13 +150,15 @@ func TestRealTools(t *testing.T) {
 					check(t, dir, got, w)
 				})
 			}
-			run("clean", nil, want{outcome: checker.Clean})
-			run("error in the edited file", k.own, want{outcome: checker.Found, at: []string{k.ownAt}, says: []string{k.ownSays}})
-			run("error in another file", k.other, want{outcome: checker.Found, at: []string{k.otherAt}})
-			if k.warning != nil {
-				run("warning only", k.warning, want{outcome: checker.Found, at: []string{k.warningAt}})
+			run("clean", k.edited, nil, want{outcome: checker.Clean})
+			run("error in the edited file", k.edited, k.own, want{outcome: checker.Found, at: []string{k.ownAt}, says: []string{k.ownSays}})
+			run("error in another file", k.edited, k.other, want{outcome: checker.Found, at: []string{k.otherAt}})
+			warned := want{outcome: checker.Clean}
+			if k.warningAt != "" {
+				warned = want{outcome: checker.Found, at: []string{k.warningAt}}
 			}
-			run("broken configuration", k.broken, want{outcome: checker.Failed, says: []string{k.brokenSay}})
+			run("warning only", cmp.Or(k.warnedIn, k.edited), k.warning, warned)
+			run("broken configuration", k.edited, k.broken, want{outcome: checker.Failed, says: []string{k.brokenSay}})
 		})
 	}
 }

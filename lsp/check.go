@@ -76,7 +76,7 @@ func (s *Server) checkResult(f *folder, r checker.Result) checkResult {
 	if out.Root == "" {
 		out.Root = f.dir
 	}
-	t := s.newTexts()
+	t := s.newTexts(r.Unsaved)
 	for _, x := range r.Findings {
 		name, _ := s.spelling(s.place(x.Path).path)
 		out.Findings = append(out.Findings, checkFinding{

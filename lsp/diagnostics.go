@@ -54,7 +54,7 @@ func (s *Server) Findings(root string, r checker.Result) {
 	// A root may have a checker for each of its ecosystems.
 	checked := cmp.Or(r.Root, root) + "\x00" + r.Ecosystem
 	set := &findingSet{workspace: root, root: cmp.Or(r.Root, root), files: map[string]*fileFindings{}}
-	texts := s.newTexts()
+	texts := s.newTexts(r.Unsaved)
 	for _, f := range r.Findings {
 		where := s.place(f.Path)
 		file := set.files[where.key]
@@ -343,20 +343,25 @@ func wordLength(s string) int {
 // texts are the texts of files during one conversion.
 type texts struct {
 	server *Server
+	given  map[string]string // that the checker was given, by path
 	docs   map[string]*text.Doc
 }
 
-func (s *Server) newTexts() *texts { return &texts{server: s, docs: map[string]*text.Doc{}} }
+func (s *Server) newTexts(given map[string]string) *texts {
+	return &texts{server: s, given: given, docs: map[string]*text.Doc{}}
+}
 
-// of is the file's text that a checker saw: the disk's, for a buffer may be ahead
-// of it; the buffer's where the disk has none. It is nil for a file that is in no
-// workspace folder and not open.
+// of is the file's text that a checker saw: what it was given; else the disk's,
+// for a buffer may be ahead of it; the buffer's where the disk has none. It is nil
+// for a file that is in no workspace folder and not open.
 func (t *texts) of(path string) *text.Doc {
 	if d, ok := t.docs[path]; ok {
 		return d
 	}
 	var d *text.Doc
-	if disk, ok := t.server.read(path); ok {
+	if given, ok := t.given[path]; ok {
+		d = text.New(strings.TrimPrefix(given, byteOrderMark))
+	} else if disk, ok := t.server.read(path); ok {
 		d = text.New(strings.TrimPrefix(disk, byteOrderMark))
 	} else if x := t.server.docs.at(path); x != nil {
 		d = x.doc

@@ -2,10 +2,13 @@ package lsp
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"go.lsp.dev/protocol"
 )
 
 func TestToolRangesBecomeTheClientsUnits(t *testing.T) {
@@ -39,4 +42,31 @@ func TestToolRangesBecomeTheClientsUnits(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
+}
+
+// FuzzToolRanges asks for any place of any text: what is answered lies in the text
+// and does not end before it starts.
+func FuzzToolRanges(f *testing.F) {
+	f.Add("\uFEFFé😀\r\n\tx", 1, 2, 2, 1, 0)
+	f.Add("a\xffb\n", 1, 2, 0, 0, 1)
+	f.Add("\uFEFF\uFEFF", 1, 2, 2, 1, 1)
+	f.Add("a\rb", 9, 9, -1, -1, 2)
+	f.Fuzz(func(t *testing.T, content string, line, col, endLine, endCol, unit int) {
+		s, doc := New(Config{}), text.New(content)
+		r := s.findingRange(doc, checker.Range{
+			Start: checker.Position{Line: line, Column: col}, End: checker.Position{Line: endLine, Column: endCol},
+		}, checker.ColumnUnit(uint(unit)%3))
+		if r.End.Line < r.Start.Line || r.End.Line == r.Start.Line && r.End.Character < r.Start.Character {
+			t.Fatalf("%v to %v", r.Start, r.End)
+		}
+		for _, p := range []protocol.Position{r.Start, r.End} {
+			if int(p.Line) >= doc.Lines() {
+				t.Fatalf("%v is not in %q", p, content)
+			}
+			row := strings.TrimRight(doc.Line(int(p.Line)), "\r\n")
+			if int(p.Character) > len(utf16.Encode([]rune(row))) {
+				t.Fatalf("%v is not in %q", p, row)
+			}
+		}
+	})
 }
