@@ -83,6 +83,9 @@ func (e *Executor) client() *http.Client {
 			if len(via) > 0 && via[0].Method == http.MethodPost && req.Method == http.MethodPost && req.URL.Host != via[0].URL.Host {
 				return errors.New("a redirect to another host would send it the body")
 			}
+			if r, ok := e.policy().denied(subject{family: FamilyBrowse, url: req.URL.String()}); ok {
+				return fmt.Errorf("it redirects to %s, and a rule of the configuration denies that (%s)", clip(req.URL.String()), r)
+			}
 			return checkURL(req.URL.String())
 		},
 	}

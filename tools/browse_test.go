@@ -121,6 +121,20 @@ func TestEveryHopIsChecked(t *testing.T) {
 	}
 }
 
+func TestARedirectPassesNoRule(t *testing.T) {
+	var hits atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
+	defer other.Close()
+	first := newServer(t, map[string]string{"/": "->" + other.URL + "/x", "/two": "->/"})
+	w := newWorld(t, nil, private, func(c *Config) { c.Policy = Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyBrowse, other.URL)}} })
+	for _, u := range []string{first, first + "/two"} {
+		want(t, w.run(browseOp(u)), Failed, "it redirects to "+other.URL+"/x, and a rule of the configuration denies that")
+	}
+	if n := hits.Load(); n > 0 {
+		t.Errorf("the denied server was asked %d times", n)
+	}
+}
+
 func TestBrowseEndsInTime(t *testing.T) {
 	block := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -215,7 +215,7 @@ func (e *Executor) decideBrowse(op *abi.Browse) Decision {
 		d.Verdict, d.Reason = Deny, err.Error()
 		return d
 	}
-	return e.settle(d, subject{family: FamilyBrowse, host: hostOf(op.URL)}, "")
+	return e.settle(d, subject{family: FamilyBrowse, url: op.URL}, "")
 }
 
 // cleanCwd makes a working directory of one that a call names.

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"path"
 	"slices"
@@ -33,9 +34,11 @@ const (
 )
 
 // Rule matches calls of a family. For exec and git, Match is the start of the
-// argument list. For read, write and patch it is one path relative to the root,
-// which stands for all below it, or a pattern of path.Match. For browse it is one
-// host, which stands for its subdomains. An empty Match matches the whole family.
+// argument list. For the others it lists what matches, one of which is enough: for
+// read, write and patch paths relative to the root, each of which stands for all
+// below it, or patterns of path.Match; for browse hosts, each of which stands for
+// its subdomains, or addresses, each of which stands for all that begin so. An
+// empty Match matches the whole family.
 type Rule struct {
 	Family Family
 	Match  []string
@@ -70,7 +73,7 @@ type subject struct {
 	family Family
 	argv   []string // exec, git
 	paths  []string // read, write, patch: as given and as resolved
-	host   string   // browse
+	url    string   // browse
 }
 
 func (p Policy) allowed(s subject) bool {
@@ -101,13 +104,16 @@ func (r Rule) matches(s subject, deny bool) bool {
 	case FamilyExec, FamilyGit:
 		return prefixOf(r.Match, s.argv, deny && s.family == FamilyExec)
 	case FamilyBrowse:
-		return hostMatches(r.Match[0], s.host)
+		return slices.ContainsFunc(r.Match, func(m string) bool { return urlMatches(m, s.url, deny) })
 	default:
+		one := func(p string) bool {
+			return slices.ContainsFunc(r.Match, func(m string) bool { return pathMatches(m, p, deny) })
+		}
 		// One spelling is enough to deny; to allow, all must match.
 		if deny {
-			return slices.ContainsFunc(s.paths, func(p string) bool { return pathMatches(r.Match[0], p, true) })
+			return slices.ContainsFunc(s.paths, one)
 		}
-		return len(s.paths) > 0 && !slices.ContainsFunc(s.paths, func(p string) bool { return !pathMatches(r.Match[0], p, false) })
+		return len(s.paths) > 0 && !slices.ContainsFunc(s.paths, func(p string) bool { return !one(p) })
 	}
 }
 
@@ -156,9 +162,63 @@ func pathMatches(pattern, p string, loose bool) bool {
 	return false
 }
 
-func hostMatches(want, host string) bool {
-	want, host = strings.ToLower(strings.TrimSuffix(want, ".")), strings.ToLower(strings.TrimSuffix(host, "."))
-	return host == want || strings.HasSuffix(host, "."+want)
+// urlMatches says whether a rule's host or the start of an address covers a URL.
+// To deny, the scheme and the case of the path do not count.
+func urlMatches(want, raw string, loose bool) bool {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return false
+	}
+	if _, _, err := net.SplitHostPort(want); err != nil && !strings.Contains(want, "/") {
+		host, want := strings.Trim(plainHost(u), "[]"), strings.Trim(strings.ToLower(strings.TrimSuffix(want, ".")), "[]")
+		return host == want || strings.HasSuffix(host, "."+want)
+	}
+	w, err := url.Parse(want)
+	if err != nil || !strings.Contains(want, "://") {
+		if w, err = url.Parse(u.Scheme + "://" + want); err != nil {
+			return false
+		}
+	}
+	if plainHost(w) != plainHost(u) || !loose && w.Scheme != u.Scheme {
+		return false
+	}
+	if loose && w.Port() == "" && w.Scheme != u.Scheme {
+		w.Scheme = u.Scheme
+	}
+	if portOf(w) != portOf(u) {
+		return false
+	}
+	start, all := plainPath(w), plainPath(u)
+	if loose {
+		start, all = strings.ToLower(start), strings.ToLower(all)
+	}
+	return strings.HasPrefix(all, start)
+}
+
+func plainHost(u *url.URL) string {
+	return strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+}
+
+func portOf(u *url.URL) string {
+	switch p := u.Port(); {
+	case p != "":
+		return p
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// plainPath is what a URL asks a host for, however its path is spelled.
+func plainPath(u *url.URL) string {
+	p := path.Clean("/" + u.Path)
+	if strings.HasSuffix(u.Path, "/") && p != "/" {
+		p += "/"
+	}
+	if u.RawQuery != "" {
+		p += "?" + u.RawQuery
+	}
+	return p
 }
 
 // hostOf is the host that a URL names, "" when it is none.
