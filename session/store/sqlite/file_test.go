@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -245,11 +246,13 @@ func TestMissingEventIsAnError(t *testing.T) {
 }
 
 // TestCutLogLosesNoEarlierEvent cuts the write-ahead log as a crash may: what is
-// left is a prefix, and the next appends follow it.
+// left is a prefix, and the next appends follow it. AGENT_LSP_TEST_SLOW=1 cuts at
+// and beside the end of every frame instead of some.
 func TestCutLogLosesNoEarlierEvent(t *testing.T) {
+	const events, header, frame = 30, 32, 24 + 4096
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
-	fill(t, s, 30)
+	fill(t, s, events)
 	main, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -258,8 +261,21 @@ func TestCutLogLosesNoEarlierEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(log) < header+events*frame || (len(log)-header)%frame != 0 {
+		t.Fatalf("the log has %d bytes, which are no frames of %d", len(log), frame)
+	}
+	cuts, every := []int{0, 1, header - 1, header}, 7
+	if storetest.Slow() {
+		every = 1
+	}
+	for n := 1; header+n*frame <= len(log); n += every {
+		end := header + n*frame
+		cuts = append(cuts, end-frame/2, end-1, end, min(end+1, len(log)))
+	}
+	cuts = append(cuts, len(log)-1, len(log))
+	slices.Sort(cuts)
 	last := 0
-	for cut := 0; cut <= len(log); cut += 4001 {
+	for _, cut := range cuts {
 		copied := filepath.Join(t.TempDir(), "copy.db")
 		for name, data := range map[string][]byte{copied: main, copied + "-wal": log[:cut]} {
 			if err := os.WriteFile(name, data, 0o600); err != nil {
@@ -268,8 +284,8 @@ func TestCutLogLosesNoEarlierEvent(t *testing.T) {
 		}
 		last = max(last, resume(t, copied, last))
 	}
-	if last == 0 {
-		t.Fatal("no cut left an event")
+	if last != events {
+		t.Fatalf("the whole log left %d events of %d", last, events)
 	}
 }
 

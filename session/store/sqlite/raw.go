@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -144,7 +145,7 @@ func drain(rows driver.Rows, f func([]driver.Value) (bool, error)) error {
 			err = nil
 		}
 		if err != nil || !more {
-			return errors.Join(err, rows.Close())
+			return cmp.Or(err, rows.Close()) // which would say the same again
 		}
 	}
 }

@@ -16,6 +16,9 @@ const (
 		ON CONFLICT (id) DO UPDATE SET record = excluded.record`
 	getSQL  = `SELECT record FROM sessions WHERE id = ?1`
 	listSQL = `SELECT id, record FROM sessions`
+
+	snapshotsSQL = `SELECT at, state FROM snapshots
+		WHERE session = (SELECT n FROM sessions WHERE id = ?1) ORDER BY at DESC`
 )
 
 // Put implements contract.Store.
@@ -136,21 +139,14 @@ func (s *Store) PutSnapshot(ctx context.Context, id uuid.UUID, at uint64, state 
 
 // Snapshots implements contract.Store.
 func (s *Store) Snapshots(ctx context.Context, id uuid.UUID) ([]contract.Snapshot, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT at, state FROM snapshots
-		WHERE session = (SELECT n FROM sessions WHERE id = ?1) ORDER BY at DESC`, id.String())
-	if err != nil {
-		return nil, s.fault(ctx, "snapshots", err)
-	}
 	var kept []contract.Snapshot
-	for rows.Next() {
-		var one contract.Snapshot
-		if err := rows.Scan(&one.At, &one.State); err != nil {
-			return nil, s.fault(ctx, "snapshots", errors.Join(err, rows.Close()))
-		}
-		one.State = contract.Bytes(one.State)
-		kept = append(kept, one)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+	err := scan(ctx, s.read, snapshotsSQL, func(row []driver.Value) (bool, error) {
+		at, _ := row[0].(int64)
+		state, _ := row[1].([]byte)
+		kept = append(kept, contract.Snapshot{At: uint64(at), State: contract.Bytes(state)})
+		return true, nil
+	}, id.String())
+	if err != nil {
 		return nil, s.fault(ctx, "snapshots", err)
 	}
 	return kept, nil
