@@ -35,6 +35,9 @@ T.case('a file that is opened while the server restarts belongs to the new one',
 end)
 
 T.case('a server that somebody else stops, and that takes its time, ends alone', function()
+  if vim.fn.has('nvim-0.11') == 0 then
+    return -- to Neovim 0.10 a client that was told to stop is as good as before
+  end
   local old, pid = clients()[1], servers()[1]
   vim.uv.kill(pid, 'sigstop')
   require('agent_lsp.client').call(old, 'stop')
