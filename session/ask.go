@@ -65,7 +65,7 @@ func (s *Session) askModel(a *ask) (*event.Message, core.Reply, error) {
 		mend(&resp)
 		msg := &event.Message{
 			Turn: a.turn.id, Ask: a.id, Text: resp.Text, Reasoning: resp.Reasoning, Calls: model.NormalizeStep(stepOf(a.turn.id, a.round), resp.Calls),
-			Usage: resp.Usage, Finish: resp.Finish, ProviderID: resp.ProviderID, Profile: profile,
+			Usage: resp.Usage, Finish: resp.Finish, ProviderID: resp.ProviderID, Profile: profile, Sealed: resp.Sealed,
 		}
 		typed, faults := typedCalls(msg)
 		if faults == nil {
@@ -87,6 +87,9 @@ func mend(r *model.Response) {
 		r.Reasoning = new(valid(*r.Reasoning))
 	}
 	r.Finish, r.ProviderID = valid(r.Finish), valid(r.ProviderID)
+	if !r.Sealed.IsValid() {
+		r.Sealed = nil // a provider takes it back unchanged or not at all
+	}
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		c.ID, c.Name, c.Arguments = valid(c.ID), valid(c.Name), valid(c.Arguments)

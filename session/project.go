@@ -35,7 +35,7 @@ type layers struct {
 // project makes the messages of the turn's next request.
 func (s *Session) project(t *turn, p model.Profile) (projected, error) {
 	t.layers.once.Do(func() { t.layers.system = s.system(t) })
-	m := projection.Model{PromptCache: p.PromptCache}
+	m := projection.Model{PromptCache: p.PromptCache, Sealed: p.Provider == "anthropic" || p.API == "responses"}
 	cfg := projection.Default()
 	cfg.Media.MaxEncoded, cfg.Media.Notes = maxEncoded, true
 	if p.ReasoningEcho == "both" {

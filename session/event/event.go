@@ -77,6 +77,8 @@ type Message struct {
 	Finish     string               `json:"finish"`
 	ProviderID string               `json:"provider_id,omitempty"`
 	Profile    string               `json:"profile,omitempty"` // which profile answered
+	// Sealed is the provider's own form of the reasoning (model.Response).
+	Sealed jsontext.Value `json:"sealed,omitzero"`
 	// Refused says that the reply never reached the core, because a call in it
 	// names no tool or does not fit its schema: its calls are answered by results
 	// and the model is asked again within the same ask.

@@ -62,7 +62,8 @@ type Message struct {
 	Metadata jsontext.Value
 	Failed   bool // left out of everything that a model is shown
 	Calls    []Call
-	Turn     uint64 // the turn it belongs to, 0 when unknown
+	Turn     uint64         // the turn it belongs to, 0 when unknown
+	Sealed   jsontext.Value // the provider's own form of the reasoning, or nil
 }
 
 // Summary stands for the conversation up to and including the message

@@ -27,6 +27,10 @@ type Response struct {
 	Usage      Usage
 	Finish     string
 	ProviderID string
+	// Sealed is the provider's own form of an answer's reasoning, as JSON, to be
+	// given back to it in the message's "_sealed"; nil when there is none. Nobody
+	// else reads it.
+	Sealed jsontext.Value
 }
 
 // FunctionCall is a call as the provider sent it; Arguments is the model's own text.

@@ -44,6 +44,9 @@ type Model struct {
 	PromptCache  bool     // mark the end of the base layer
 	Capabilities []string // "vision", "video", "document"
 	Rendering    Rendering
+	// Sealed sends an answer's recorded Sealed back with its calls, as "_sealed", for
+	// a provider that reads it.
+	Sealed bool
 }
 
 // ReasoningEcho is how recorded reasoning is sent back.

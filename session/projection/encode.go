@@ -127,6 +127,10 @@ func (e *encoder) assistant(b []byte, r *row) []byte {
 			b = quote(b, r.reasoning)
 		}
 	}
+	if len(r.sealed) > 0 {
+		b = append(b, `,"_sealed":`...)
+		b = append(b, r.sealed...)
+	}
 	if len(r.calls) > 0 {
 		b = append(b, `,"tool_calls":[`...)
 		for i, c := range r.calls {

@@ -215,6 +215,21 @@ func TestReasoningIsEchoedNeverEmpty(t *testing.T) {
 {"role":"tool","tool_call_id":"c1","content":"r"}`)
 }
 
+func TestSealedReasoningGoesToWhoReadsIt(t *testing.T) {
+	called, said, torn := reply("a", call("c1", "x", history.Done, "r")), reply("b"), reply("", call("c2", "x", history.Done, "r"))
+	called.Reasoning, called.Sealed, said.Sealed, torn.Sealed = new("hm"), jsontext.Value(`{"by":"m"}`), jsontext.Value(`{"by":"m"}`), jsontext.Value(`{"by"`)
+	h := talk(say("q"), called, torn, said)
+	const want = `
+{"role":"user","content":"q"}
+{"role":"assistant","content":"a","reasoning_content":"hm","_sealed":{"by":"m"},"tool_calls":[{"id":"c1","type":"function","function":{"name":"x","arguments":"{}"}}]}
+{"role":"tool","tool_call_id":"c1","content":"r"}
+{"role":"assistant","content":"","tool_calls":[{"id":"c2","type":"function","function":{"name":"x","arguments":"{}"}}]}
+{"role":"tool","tool_call_id":"c2","content":"r"}
+{"role":"assistant","content":"b"}`
+	check(t, given{history: h, model: Model{Sealed: true}}, want)
+	check(t, given{history: h}, strings.Replace(want, `,"_sealed":{"by":"m"}`, "", 1))
+}
+
 func TestArgumentsStayAsTheModelWroteThem(t *testing.T) {
 	c := call("c1", "write", history.Done, "ok")
 	c.Arguments = "{ \"z\": \"<&>\",\n\"a\":1.0 }"

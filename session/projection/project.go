@@ -195,6 +195,9 @@ func (b *builder) assistant(m *history.Message, previous, current bool, tools ac
 		out.reasoning = *b.cfg.ReasoningPlaceholder
 	}
 	out.both = b.cfg.ReasoningEcho == Both
+	if b.model.Sealed && len(m.Calls) > 0 && m.Sealed.IsValid() {
+		out.sealed = m.Sealed
+	}
 	b.flush()
 	if len(m.Calls) > 0 {
 		out.calls = make([]wireCall, 0, len(m.Calls))

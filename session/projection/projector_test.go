@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/session/history"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -18,7 +19,7 @@ func TestAProjectorSeesEveryChange(t *testing.T) {
 		h.Activations = []history.Activation{activation(3, "send")}
 		return given{
 			history: h, system: System{Base: "BASE", Dynamic: []string{"now"}},
-			model: Model{Rendering: SystemToolBlock, Capabilities: []string{"vision"}},
+			model: Model{Rendering: SystemToolBlock, Capabilities: []string{"vision"}, Sealed: true},
 			hooks: Hooks{Media: shots{"look": {shot}}}, config: with(func(*Config) {}),
 		}
 	}
@@ -27,6 +28,7 @@ func TestAProjectorSeesEveryChange(t *testing.T) {
 		"text":           func(g *given) { g.history.Messages[0].Text += "!" },
 		"answer":         func(g *given) { g.history.Messages[1].Text = "A" },
 		"reasoning":      func(g *given) { g.history.Messages[3].Reasoning = new("why not") },
+		"seal":           func(g *given) { g.history.Messages[1].Sealed = jsontext.Value(`{"by":"m"}`) },
 		"echo":           func(g *given) { g.config.ReasoningEcho = Both },
 		"result":         func(g *given) { g.history.Messages[2].Calls[0].Result = new("R") },
 		"id":             func(g *given) { g.history.Messages[2].Calls[0].ProviderID = "d" },

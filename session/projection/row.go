@@ -28,6 +28,7 @@ type row struct {
 	id        string // of the call that a tool row answers
 	arguments string // of that call
 	calls     []wireCall
+	sealed    jsontext.Value
 	said      *said     // of a user's
 	tools     *newTools // of a tool row and of a block
 }
@@ -59,7 +60,7 @@ type part struct {
 func (r *row) equal(o *row) bool {
 	return r.kind == o.kind && r.both == o.both && r.ordinal == o.ordinal &&
 		r.text == o.text && r.reasoning == o.reasoning && r.id == o.id && r.arguments == o.arguments &&
-		slices.Equal(r.calls, o.calls) && r.said.equal(o.said) && r.tools.equal(o.tools)
+		slices.Equal(r.calls, o.calls) && bytes.Equal(r.sealed, o.sealed) && r.said.equal(o.said) && r.tools.equal(o.tools)
 }
 
 func (s *said) equal(o *said) bool {
@@ -81,7 +82,7 @@ func (n *newTools) equal(o *newTools) bool {
 
 // size is about how many bytes the row takes, for one allocation of them all.
 func (r *row) size() int {
-	n := 96 + len(r.text) + len(r.text)/16 + 2*len(r.reasoning)
+	n := 96 + len(r.text) + len(r.text)/16 + 2*len(r.reasoning) + len(r.sealed)
 	for _, c := range r.calls {
 		n += 96 + len(c.arguments) + len(c.arguments)/8
 	}

@@ -231,23 +231,26 @@ var finishes = map[string]string{
 	"model_context_window_exceeded": "length",
 }
 
-// response answers what was said, and the thinking in its signed form.
-func (a *answer) response() (model.Response, []jsontext.Value, error) {
+// response answers what was said, and in which order, the thinking in its signed
+// form.
+func (a *answer) response() (model.Response, []httpmodel.Segment, error) {
 	resp := model.Response{Usage: a.usage.tokens(), Finish: a.stop, ProviderID: a.id}
 	if finish, ok := finishes[a.stop]; ok {
 		resp.Finish = finish
 	}
 	var text strings.Builder
-	var signed []jsontext.Value
+	var pieces []httpmodel.Segment
 	for _, g := range a.ordered() {
 		switch g.Type {
 		case "text", "":
 			text.WriteString(g.text.String())
+			pieces = append(pieces, httpmodel.Segment{Text: g.text.String()})
 		case "tool_use":
+			pieces = append(pieces, httpmodel.Segment{Call: new(httpmodel.Call)})
 			resp.Calls = append(resp.Calls, model.FunctionCall{ID: g.ID, Name: g.Name, Arguments: g.arguments()})
 		case "thinking", "redacted_thinking":
 			if raw := g.sealed(); raw != nil {
-				signed = append(signed, raw)
+				pieces = append(pieces, httpmodel.Segment{Sealed: raw})
 			}
 		}
 	}
@@ -263,7 +266,7 @@ func (a *answer) response() (model.Response, []jsontext.Value, error) {
 	if resp.Calls != nil && (resp.Finish == "stop" || resp.Finish == "") {
 		resp.Finish = "tool_calls"
 	}
-	return resp, signed, nil
+	return resp, pieces, nil
 }
 
 // arguments are what the model wrote, or what the block began with.

@@ -29,7 +29,6 @@ const (
 type Provider struct {
 	profile model.Profile
 	caller  *httpmodel.Caller
-	memory  httpmodel.Memory
 }
 
 // New makes the provider of a profile. It neither reads the key nor reaches the
@@ -52,7 +51,7 @@ func (p *Provider) Respond(ctx context.Context, req model.Request, delta func(mo
 		return model.Response{}, &model.Error{Kind: model.Auth, Message: "profile " + req.Profile.Name +
 			" names no api_key_env, and Anthropic takes no requests without a key"}
 	}
-	body, err := p.body(req)
+	body, err := body(req)
 	if err != nil {
 		return model.Response{}, err
 	}
@@ -65,9 +64,9 @@ func (p *Provider) Respond(ctx context.Context, req model.Request, delta func(mo
 		if err := a.Stream(resp, answer.event); err != nil {
 			return model.Response{}, err
 		}
-		out, signed, err := answer.response()
+		out, pieces, err := answer.response()
 		if err == nil {
-			p.memory.Keep(out, signed)
+			out.Sealed = httpmodel.Seal(sealer(req.Profile), out, pieces)
 		}
 		return out, err
 	})

@@ -76,7 +76,10 @@ func (b block) MarshalJSONTo(enc *jsontext.Encoder) error {
 // breakpoint marks where the provider's cache may end.
 func breakpoint() *cache { return &cache{Type: "ephemeral"} }
 
-func (p *Provider) body(req model.Request) ([]byte, error) {
+// sealer names whose thinking is signed: no other model takes it.
+func sealer(p model.Profile) string { return "messages " + p.Model }
+
+func body(req model.Request) ([]byte, error) {
 	messages, err := httpmodel.Read(req.Messages)
 	if err != nil {
 		return nil, err
@@ -89,7 +92,7 @@ func (p *Provider) body(req model.Request) ([]byte, error) {
 	if r.MaxTokens == 0 {
 		r.MaxTokens = defaultMaxOutput
 	}
-	if err := p.talk(&r, messages, &tools); err != nil {
+	if err := r.talk(messages, &tools); err != nil {
 		return nil, err
 	}
 	if req.Profile.PromptCache {
@@ -104,7 +107,7 @@ func (p *Provider) body(req model.Request) ([]byte, error) {
 // talk fills in the conversation. System messages before it are the system
 // prompt; those within and after it keep their place, as text of the user's side:
 // moved to the front, each change of them would cost the whole cached prefix.
-func (p *Provider) talk(r *request, messages []httpmodel.Message, tools *[]httpmodel.Tool) error {
+func (r *request) talk(messages []httpmodel.Message, tools *[]httpmodel.Tool) error {
 	for i := range messages {
 		m := &messages[i]
 		if m.Tools != nil {
@@ -123,7 +126,7 @@ func (p *Provider) talk(r *request, messages []httpmodel.Message, tools *[]httpm
 				r.add("user", note(m)...)
 			}
 		case "assistant":
-			r.add("assistant", p.assistant(m)...)
+			r.add("assistant", assistant(m, sealer(model.Profile{Model: r.Model}))...)
 		case "tool":
 			r.add("user", result(m))
 		default:
@@ -174,20 +177,21 @@ func note(m *httpmodel.Message) []block {
 	return out
 }
 
-// assistant is what the model said: its signed thinking unchanged or not at all,
-// text, calls.
-func (p *Provider) assistant(m *httpmodel.Message) []block {
+// assistant is what the model said, in its order: its signed thinking unchanged or
+// not at all, text, calls.
+func assistant(m *httpmodel.Message, by string) []block {
 	var out []block
-	for _, raw := range p.memory.Recall(m) {
-		out = append(out, block{raw: raw})
-	}
-	for _, b := range texts(m) {
-		// The API refuses text of the model's that ends in white space.
-		b.Text = strings.TrimRight(b.Text, " \t\r\n")
-		out = append(out, b)
-	}
-	for _, c := range m.Calls {
-		out = append(out, block{Type: "tool_use", ID: safeID(c.ID), Name: c.Function.Name, Input: object(c.Function.Arguments)})
+	for _, piece := range m.Segments(by) {
+		switch {
+		case piece.Sealed != nil:
+			out = append(out, block{raw: piece.Sealed})
+		case piece.Call != nil:
+			c := piece.Call
+			out = append(out, block{Type: "tool_use", ID: safeID(c.ID), Name: c.Function.Name, Input: object(c.Function.Arguments)})
+		case strings.TrimSpace(piece.Text) != "":
+			// The API refuses text of the model's that ends in white space.
+			out = append(out, block{Type: "text", Text: strings.TrimRight(piece.Text, " \t\r\n")})
+		}
 	}
 	return out
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/history"
 	"github.com/agent-lsp/agent-lsp/session/history/historytest"
 	"github.com/agent-lsp/agent-lsp/session/model"
-	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
 	"github.com/agent-lsp/agent-lsp/session/model/httpmodel/wiretest"
 	"github.com/agent-lsp/agent-lsp/session/projection"
 	"github.com/agent-lsp/agent-lsp/session/store"
@@ -19,13 +18,13 @@ import (
 )
 
 // bodyFor is the request that p would send.
-func bodyFor(t testing.TB, p *Provider, profile model.Profile, messages ...string) string {
+func bodyFor(t testing.TB, profile model.Profile, messages ...string) string {
 	t.Helper()
 	req := model.Request{Profile: profile}
 	for _, m := range messages {
 		req.Messages = append(req.Messages, jsontext.Value(m))
 	}
-	b, err := p.body(req)
+	b, err := body(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,8 +34,7 @@ func bodyFor(t testing.TB, p *Provider, profile model.Profile, messages ...strin
 // check compares the request for lines of messages, from its system prompt on.
 func check(t *testing.T, profile model.Profile, messages, want string) {
 	t.Helper()
-	p := New(profile, Config{})
-	got := bodyFor(t, p, profile, strings.Split(strings.TrimSpace(messages), "\n")...)
+	got := bodyFor(t, profile, strings.Split(strings.TrimSpace(messages), "\n")...)
 	_, got, _ = strings.Cut(got, `"max_tokens":8192,`)
 	got = strings.TrimSuffix(got, `,"stream":true}`)
 	want = strings.ReplaceAll(strings.TrimSpace(want), "\n", "")
@@ -95,7 +93,7 @@ func TestToolsThatComeLater(t *testing.T) {
 {"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"activate","input":{}}]},
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[{"type":"tool_reference","tool_name":"send"},{"type":"tool_reference","tool_name":"list"}]}]}],
 "tools":[{"name":"send","input_schema":{"type":"object","properties":{}}}]`)
-	b, err := New(model.Profile{}, Config{}).body(model.Request{Profile: model.Profile{MaxOutput: 5}, Tools: []jsontext.Value{
+	b, err := body(model.Request{Profile: model.Profile{MaxOutput: 5}, Tools: []jsontext.Value{
 		jsontext.Value(`{"type":"function","function":{"name":"a","description":"does","parameters":{"type":"object","z":1,"a":2}}}`),
 		jsontext.Value(`{"type":"function","function":{"name":"b"},"defer_loading":true}`),
 	}})
@@ -108,43 +106,63 @@ func TestToolsThatComeLater(t *testing.T) {
 func TestBrokenArgumentsAreSentAsAnObject(t *testing.T) {
 	for _, arguments := range []string{`{"p": "a`, `p": 1}`, `null`, `"x"`, `[1]`, `NaN`, ``, `{"a":1,"a":2}`} {
 		quoted, _ := json.Marshal(arguments)
-		got := bodyFor(t, New(model.Profile{}, Config{}), model.Profile{}, `{"role":"user","content":"x"}`,
+		got := bodyFor(t, model.Profile{}, `{"role":"user","content":"x"}`,
 			`{"role":"assistant","content":"","tool_calls":[{"id":"1","function":{"name":"x","arguments":`+string(quoted)+`}}]}`, `{"role":"tool","tool_call_id":"1","content":"r"}`)
 		wellFormed(t, got)
 	}
 }
 
-// thinking is an answer with two signed blocks around its calls.
+// thinking is an answer whose signed blocks stand between its text and its calls.
 const thinking = `{"type":"message","id":"m","role":"assistant","stop_reason":"tool_use","content":[
-{"type":"thinking","thinking":"first","signature":"s1"},{"type":"redacted_thinking","data":"d"},{"type":"tool_use","id":"t1","name":"read","input":{"path":"a"}},
-{"type":"thinking","thinking":"unsigned","signature":""},{"type":"thinking","thinking":"second","signature":"s2"},{"type":"tool_use","id":"t2","name":"read","input":{"path":"b"}}]}`
+{"type":"thinking","thinking":"first","signature":"s1"},{"type":"redacted_thinking","data":"d"},{"type":"text","text":"Größe "},{"type":"tool_use","id":"t1","name":"read","input":{"path":"a"}},
+{"type":"thinking","thinking":"unsigned","signature":""},{"type":"thinking","thinking":"second","signature":"s2"},{"type":"text","text":"and <b>."},{"type":"tool_use","id":"t2","name":"read","input":{"path":"b"}}]}`
 
 func TestSignedThinkingIsSentBackUnchangedOrNotAtAll(t *testing.T) {
 	wire := &wiretest.Wire{Replies: []wiretest.Play{{Header: map[string]string{"Content-Type": "application/json"}, Pieces: []string{thinking}}}}
-	profile := model.Profile{Provider: "anthropic", BaseURL: "http://h"}
-	p := New(profile, Config{Transport: wire})
-	resp, err := p.Respond(t.Context(), model.Request{Profile: profile, Messages: []jsontext.Value{jsontext.Value(`{"role":"user","content":"x"}`)}}, nil)
-	if err != nil || *resp.Reasoning != "first\nunsigned\nsecond" {
+	profile := model.Profile{Provider: "anthropic", BaseURL: "http://h", Model: "m1"}
+	resp, err := New(profile, Config{Transport: wire}).Respond(t.Context(), model.Request{Profile: profile, Messages: []jsontext.Value{jsontext.Value(`{"role":"user","content":"x"}`)}}, nil)
+	if err != nil || *resp.Reasoning != "first\nunsigned\nsecond" || *resp.Text != "Größe and <b>." {
 		t.Fatalf("%+v, %v", resp, err)
 	}
-	const blocks = `{"type":"thinking","thinking":"first","signature":"s1"},{"type":"redacted_thinking","data":"d"},{"type":"thinking","thinking":"second","signature":"s2"}`
-	turn := func(reasoning, second string) string {
-		got := bodyFor(t, p, profile, `{"role":"user","content":"x"}`,
-			`{"role":"assistant","content":"","reasoning_content":`+text(reasoning)+`,"tool_calls":[{"id":"t1","function":{"name":"read","arguments":"{\"path\":\"a\"}"}},{"id":"t2","function":{"name":"read","arguments":`+text(second)+`}}]}`,
-			`{"role":"tool","tool_call_id":"t1","content":"r"}`, `{"role":"tool","tool_call_id":"t2","content":"r"}`)
-		wellFormed(t, got)
-		return got
+	said := turn{*resp.Reasoning, *resp.Text, "b", string(resp.Sealed)}
+	want := `"content":[{"type":"thinking","thinking":"first","signature":"s1"},{"type":"redacted_thinking","data":"d"},{"type":"text","text":"Größe"},{"type":"tool_use","id":"t1","name":"read","input":{"path":"a"}},` +
+		`{"type":"thinking","thinking":"second","signature":"s2"},{"type":"text","text":"and <b>."},{"type":"tool_use","id":"t2","name":"read","input":{"path":"b"}}]`
+	if got := said.body(t, profile); !strings.Contains(got, want) {
+		t.Errorf("the thinking is not sent back as it came, %s:\n%s", want, got)
 	}
-	if got := turn(*resp.Reasoning, `{"path":"b"}`); !strings.Contains(got, `"content":[`+blocks+`,{"type":"tool_use"`) {
-		t.Errorf("the thinking is not sent back as it came: %s", got)
-	}
-	for name, got := range map[string]string{
-		"changed text": turn("first\nunsigned\nsecond.", `{"path":"b"}`), "no text": turn("", `{"path":"b"}`), "another call": turn(*resp.Reasoning, `{"path":"c"}`),
+	for name, change := range map[string]func(*turn){
+		"changed reasoning": func(x *turn) { x.reasoning += "." },
+		"no reasoning":      func(x *turn) { x.reasoning = "" },
+		"changed text":      func(x *turn) { x.text = strings.Replace(x.text, "a", "o", 1) },
+		"no text":           func(x *turn) { x.text = "" },
+		"another call":      func(x *turn) { x.path = "c" },
+		"no signature":      func(x *turn) { x.sealed = "null" },
+		"a torn record":     func(x *turn) { x.sealed = `{"by":"messages m1","sum":7}` },
+		"fewer parts":       func(x *turn) { x.sealed = strings.Replace(x.sealed, `null,`, ``, 1) },
+		"more parts":        func(x *turn) { x.sealed = strings.Replace(x.sealed, `null,`, `null,null,`, 1) },
 	} {
-		if strings.Contains(got, "thinking") {
-			t.Errorf("%s: thinking is sent back: %s", name, got)
+		x := said
+		change(&x)
+		if got := x.body(t, profile); strings.Contains(got, "thinking") || !strings.Contains(got, `"id":"t1"`) || !strings.Contains(got, `"id":"t2"`) {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
+	profile.Model = "m2"
+	if got := said.body(t, profile); strings.Contains(got, "thinking") {
+		t.Errorf("another model is sent the thinking: %s", got)
+	}
+}
+
+// turn is a recorded answer with the calls of thinking.
+type turn struct{ reasoning, text, path, sealed string }
+
+func (x turn) body(t *testing.T, profile model.Profile) string {
+	t.Helper()
+	got := bodyFor(t, profile, `{"role":"user","content":"x"}`,
+		`{"role":"assistant","content":`+text(x.text)+`,"reasoning_content":`+text(x.reasoning)+`,"_sealed":`+x.sealed+`,"tool_calls":[{"id":"t1","function":{"name":"read","arguments":"{\"path\":\"a\"}"}},{"id":"t2","function":{"name":"read","arguments":`+text(`{"path":"`+x.path+`"}`)+`}}]}`,
+		`{"role":"tool","tool_call_id":"t1","content":"r"}`, `{"role":"tool","tool_call_id":"t2","content":"r"}`)
+	wellFormed(t, got)
+	return got
 }
 
 // wellFormed holds a request against what the API demands.
@@ -214,7 +232,6 @@ func TestAnyConversationIsWellFormed(t *testing.T) {
 	for seed := range uint64(60/wiretest.Stride + 4) {
 		talk := historytest.Random(rand.New(rand.NewPCG(seed, 1)), 6)
 		profile := model.Profile{PromptCache: seed%2 == 0}
-		p := New(profile, httpmodel.Config{})
 		for _, ask := range talk.Asks {
 			events, err := talk.Events(ask.Events)
 			if err != nil {
@@ -235,7 +252,7 @@ func TestAnyConversationIsWellFormed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := p.body(model.Request{Profile: profile, Messages: wire, Tools: model.Tools()})
+			b, err := body(model.Request{Profile: profile, Messages: wire, Tools: model.Tools()})
 			if err != nil {
 				t.Fatal(err)
 			}

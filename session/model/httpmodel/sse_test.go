@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/agent-lsp/agent-lsp/session/model"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -90,20 +88,4 @@ func FuzzAStreamIsReadTheSameHoweverItIsSplit(f *testing.F) {
 			t.Fatalf("%q (-whole +by bytes):\n%s", text, diff)
 		}
 	})
-}
-
-func TestMemoryIsBounded(t *testing.T) {
-	var m Memory
-	ids := func(i int) string { return strings.Repeat("i", i+1) }
-	for i := range maxThoughts + 10 {
-		m.Keep(model.Response{Calls: []model.FunctionCall{{ID: ids(i), Name: "x"}}}, []jsontext.Value{jsontext.Value(`1`)})
-	}
-	recall := func(i int) bool {
-		msg := Message{Calls: []Call{{ID: ids(i)}}}
-		msg.Calls[0].Function.Name, msg.Calls[0].Function.Arguments = "x", "{}"
-		return m.Recall(&msg) != nil
-	}
-	if len(m.kept) != maxThoughts || recall(9) || !recall(10) || !recall(maxThoughts+9) {
-		t.Errorf("%d are kept; the 10th: %t, the 11th: %t", len(m.kept), recall(9), recall(10))
-	}
 }

@@ -19,6 +19,7 @@ type Message struct {
 	Calls      []Call           `json:"tool_calls"`
 	CallID     string           `json:"tool_call_id"`     // of the call that a tool message answers
 	References []string         `json:"_tool_references"` // tools that the result brings in
+	Sealed     jsontext.Value   `json:"_sealed"`          // of an assistant's message, see Seal
 	Tools      []jsontext.Value `json:"tools"`            // of a system message that has no content
 }
 

@@ -57,7 +57,7 @@ func chatBody(req model.Request, strict bool) ([]byte, error) {
 		r.MaxTokens = req.Profile.MaxOutput
 	}
 	for i, raw := range req.Messages {
-		names := []string{"_tool_references"}
+		names := []string{"_tool_references", "_sealed"}
 		if strict {
 			names = append(names, "reasoning_content", "reasoning", "cache_control")
 		}

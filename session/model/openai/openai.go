@@ -30,7 +30,6 @@ const defaultBase = "https://api.openai.com/v1"
 type Provider struct {
 	profile model.Profile
 	caller  *httpmodel.Caller
-	memory  httpmodel.Memory
 	// plain says that the model has no reasoning to hand out in sealed form.
 	plain atomic.Bool
 }

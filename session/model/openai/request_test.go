@@ -77,36 +77,44 @@ func TestAConversationBecomesItems(t *testing.T) {
 }
 
 func TestSealedReasoningIsSentBackUnchangedOrNotAtAll(t *testing.T) {
-	srv := wiretest.Serve(t, wiretest.Reply{Body: wiretest.Frame("\n", encodeResponses(wiretest.Sample())...)})
-	profile := model.Profile{Provider: "openai", API: "responses", BaseURL: srv.URL}
-	p := New(profile, Config{})
-	ask := func(wire ...string) string {
+	const first, second = `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Größe?"}],"encrypted_content":"one=="}`, `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"two=="}`
+	answer := `{"type":"response.completed","response":{"id":"r","status":"completed","output":[` + first + `,{"type":"message","content":[{"type":"output_text","text":"Look."}]},
+		{"type":"function_call","call_id":"call_a","name":"read","arguments":"{\"path\":\"a\"}"},` + second + `,{"type":"function_call","call_id":"call_b","name":"exec","arguments":""}]}}`
+	srv := wiretest.Serve(t, wiretest.Reply{Body: wiretest.Frame("\n", wiretest.Event{Data: strings.ReplaceAll(answer, "\n", "")})})
+	profile := model.Profile{Provider: "openai", API: "responses", BaseURL: srv.URL, Model: "m1"}
+	resp, err := New(profile, Config{}).Respond(t.Context(), model.Request{Profile: profile, Messages: messages(`{"role":"user","content":"x"}`)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := func(profile model.Profile, reasoning, text, path string) string {
 		t.Helper()
-		req := model.Request{Profile: profile}
-		for _, m := range wire {
-			req.Messages = append(req.Messages, jsontext.Value(m))
-		}
-		if _, err := p.Respond(t.Context(), req, nil); err != nil {
+		got, err := New(profile, Config{}).responsesBody(model.Request{Profile: profile, Messages: messages(`{"role":"user","content":"x"}
+			{"role":"assistant","content":"` + text + `","reasoning_content":"` + reasoning + `","_sealed":` + string(resp.Sealed) + `,"tool_calls":[{"id":"call_a","function":{"name":"read","arguments":"{\"path\":\"` + path + `\"}"}},{"id":"call_b","function":{"name":"exec","arguments":"{}"}}]}
+			{"role":"tool","tool_call_id":"call_a","content":"r"}
+			{"role":"tool","tool_call_id":"call_b","content":"r"}`)})
+		if err != nil {
 			t.Fatal(err)
 		}
-		seen := srv.Seen()
-		itemsFit(t, seen[len(seen)-1].Body)
-		return seen[len(seen)-1].Body
+		itemsFit(t, string(got))
+		return string(got)
 	}
-	const user = `{"role":"user","content":"x"}`
-	turn := func(reasoning, path string) string {
-		return ask(user, `{"role":"assistant","content":"Let me look at größe 漢😀.","reasoning_content":`+text(reasoning)+`,"tool_calls":[
-			{"id":"call_a","function":{"name":"read","arguments":`+text(`{"path":"`+path+`"}`)+`}},{"id":"call_b","function":{"name":"exec","arguments":"{\"argv\":[\"go\",\"build\"]}"}}]}`,
-			`{"role":"tool","tool_call_id":"call_a","content":"r"}`, `{"role":"tool","tool_call_id":"call_b","content":"r"}`)
+	want := first + `,{"role":"assistant","content":"Look."},{"type":"function_call","call_id":"call_a","name":"read","arguments":"{\"path\":\"a\"}"},` + second + `,{"type":"function_call","call_id":"call_b","name":"exec","arguments":"{}"},`
+	if got := turn(profile, "Größe?", "Look.", "a"); !strings.Contains(got, `{"role":"user","content":"x"},`+want) {
+		t.Errorf("the reasoning is not sent back as it came, %s:\n%s", want, got)
 	}
-	ask(user)
-	if got, want := turn("Größe? 漢😀", "a é.go"), text(outputOf(wiretest.Sample())[0]); !strings.Contains(got, `{"role":"user","content":"x"},`+want+`,{"role":"assistant"`) {
-		t.Errorf("the reasoning is not sent back as it came, %s: %s", want, got)
-	}
-	for name, got := range map[string]string{"changed": turn("Größe?", "a é.go"), "gone": turn("", "a é.go"), "another call": turn("Größe? 漢😀", "b")} {
-		if strings.Contains(got, `"reasoning"`) {
-			t.Errorf("%s: sealed reasoning is sent back: %s", name, got)
+	another := profile
+	another.Model = "m2"
+	for name, got := range map[string]string{
+		"changed": turn(profile, "Größe", "Look.", "a"), "gone": turn(profile, "", "Look.", "a"), "another text": turn(profile, "Größe?", "Lock.", "a"),
+		"another call": turn(profile, "Größe?", "Look.", "b"), "another model": turn(another, "Größe?", "Look.", "a"),
+	} {
+		if strings.Contains(got, `"reasoning"`) || !strings.Contains(got, `"call_id":"call_b"`) {
+			t.Errorf("%s: %s", name, got)
 		}
+	}
+	chat, err := chatBody(model.Request{Messages: messages(`{"role":"assistant","content":"x","_sealed":{"by":"y"}}`)}, false)
+	if err != nil || strings.Contains(string(chat), "_sealed") {
+		t.Errorf("a chat server is sent %s, %v", chat, err)
 	}
 }
 

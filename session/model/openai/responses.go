@@ -59,9 +59,9 @@ func (p *Provider) respond(ctx context.Context, req model.Request, endpoint *url
 		if err := a.Stream(resp, answer.event); err != nil {
 			return model.Response{}, err
 		}
-		out, sealed, err := answer.response()
+		out, pieces, err := answer.response()
 		if err == nil {
-			p.memory.Keep(out, sealed)
+			out.Sealed = httpmodel.Seal(sealer(req.Profile), out, pieces)
 		}
 		return out, err
 	})
@@ -86,7 +86,7 @@ func (p *Provider) responsesBody(req model.Request) ([]byte, error) {
 			return nil, err
 		}
 		tools = httpmodel.AddTools(tools, more)
-		if err := p.items(&r, &m); err != nil {
+		if err := items(&r, &m, sealer(req.Profile)); err != nil {
 			return nil, err
 		}
 	}
@@ -115,8 +115,11 @@ type inputPart struct {
 	FileData string `json:"file_data,omitzero"`
 }
 
+// sealer names whose reasoning is sealed: no other model can open it.
+func sealer(p model.Profile) string { return "responses " + p.Model }
+
 // items adds a message's items: reasoning as it came, text, calls.
-func (p *Provider) items(r *responsesRequest, m *httpmodel.Message) error {
+func items(r *responsesRequest, m *httpmodel.Message, by string) error {
 	var err error
 	add := func(it item) {
 		raw, e := httpmodel.Marshal(it)
@@ -127,12 +130,15 @@ func (p *Provider) items(r *responsesRequest, m *httpmodel.Message) error {
 	case "tool":
 		add(item{Type: "function_call_output", CallID: m.CallID, Output: new(m.Text())})
 	case "assistant":
-		r.Input = append(r.Input, p.memory.Recall(m)...)
-		if text := m.Text(); text != "" {
-			add(item{Role: "assistant", Content: text})
-		}
-		for _, c := range m.Calls {
-			add(item{Type: "function_call", CallID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+		for _, piece := range m.Segments(by) {
+			switch {
+			case piece.Sealed != nil:
+				r.Input = append(r.Input, piece.Sealed)
+			case piece.Call != nil:
+				add(item{Type: "function_call", CallID: piece.Call.ID, Name: piece.Call.Function.Name, Arguments: piece.Call.Function.Arguments})
+			default:
+				add(item{Role: "assistant", Content: piece.Text})
+			}
 		}
 	default:
 		if len(m.Content) == 0 {

@@ -213,14 +213,15 @@ func (r *responsesAnswer) output() []jsontext.Value {
 	return out
 }
 
-// response answers what was said, and the reasoning in its sealed form.
-func (r *responsesAnswer) response() (model.Response, []jsontext.Value, error) {
+// response answers what was said, and in which order, the reasoning in its sealed
+// form.
+func (r *responsesAnswer) response() (model.Response, []httpmodel.Segment, error) {
 	u := r.final.Usage
 	resp := model.Response{ProviderID: r.final.ID, Finish: "stop", Usage: model.Usage{
 		Input: u.Input, CachedInput: u.InputDetails.Cached, Output: u.Output, Reasoning: u.OutputDetails.Reasoning,
 	}}
 	var words, thought, refused strings.Builder
-	var sealed []jsontext.Value
+	var pieces []httpmodel.Segment
 	for _, raw := range r.output() {
 		var it outputItem
 		if err := json.Unmarshal(raw, &it, httpmodel.Lenient); err != nil {
@@ -228,10 +229,12 @@ func (r *responsesAnswer) response() (model.Response, []jsontext.Value, error) {
 		}
 		switch it.Type {
 		case "message":
+			before := words.Len()
 			for _, p := range it.Content {
 				words.WriteString(string(p.Text + p.Refusal))
 				refused.WriteString(string(p.Refusal))
 			}
+			pieces = append(pieces, httpmodel.Segment{Text: words.String()[before:]})
 		case "reasoning":
 			for _, p := range append(it.Summary, it.Content...) {
 				if thought.Len() > 0 {
@@ -240,13 +243,14 @@ func (r *responsesAnswer) response() (model.Response, []jsontext.Value, error) {
 				thought.WriteString(string(p.Text))
 			}
 			if it.Sealed != "" {
-				sealed = append(sealed, raw.Clone())
+				pieces = append(pieces, httpmodel.Segment{Sealed: raw.Clone()})
 			}
 		case "function_call":
 			if strings.TrimSpace(string(it.Arguments)) == "" || it.Arguments == "null" {
 				it.Arguments = "{}"
 			}
 			resp.Calls = append(resp.Calls, model.FunctionCall{ID: it.CallID, Name: it.Name, Arguments: string(it.Arguments)})
+			pieces = append(pieces, httpmodel.Segment{Call: new(httpmodel.Call)})
 		}
 	}
 	resp.Text = either(words.String(), r.text.String())
@@ -262,7 +266,7 @@ func (r *responsesAnswer) response() (model.Response, []jsontext.Value, error) {
 	if resp.Finish == "content_filter" && resp.Text == nil && resp.Calls == nil {
 		return resp, nil, httpmodel.Withheld("the provider withheld the answer (content_filter)")
 	}
-	return resp, sealed, nil
+	return resp, pieces, nil
 }
 
 // either is the first text that is not empty.

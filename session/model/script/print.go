@@ -14,7 +14,8 @@ import (
 
 // Print is the fingerprint of a request: one digest for its tools and one for
 // each message, in the form role:hex. It leaves out what only tells a provider
-// how to serve the request: the profile, and cache_control marks.
+// how to serve the request: the profile, cache_control marks, and the forms of
+// reasoning that a profile's provider wants beside the common one.
 type Print struct {
 	Tools    string
 	Messages []string
@@ -114,7 +115,7 @@ func isWord(s string) bool {
 	return s != "" && len(s) <= 20
 }
 
-// canonical is a value without cache_control members and secrets, its members
+// canonical is a value without the members of serving and secrets, its members
 // sorted and its strings written in one way. A content that is a list of one
 // text part is that text: the list is only there to hold a mark. A value that is
 // not JSON stands for itself.
@@ -178,7 +179,7 @@ func copyMember(enc *jsontext.Encoder, dec *jsontext.Decoder, r *redactor) error
 		return err
 	}
 	name := key.String()
-	if name == "cache_control" {
+	if name == "cache_control" || name == "_sealed" || name == "reasoning" {
 		return dec.SkipValue()
 	}
 	if err := enc.WriteToken(jsontext.String(name)); err != nil {

@@ -149,6 +149,9 @@ func TestAReplayStopsAtTheFirstMessageThatDiffers(t *testing.T) {
 				"the messages are the same, but the tools differ: recorded ",
 		},
 		"another model": {func(r *model.Request) { r.Profile.Model = "other" }, ""},
+		"forms of reasoning": {func(r *model.Request) {
+			r.Messages[2] = jsontext.Value(`{"role":"assistant","content":"one","reasoning":"hm","_sealed":{"by":"x"}}`)
+		}, ""},
 		"cache marks": {func(r *model.Request) {
 			r.Messages[0] = jsontext.Value(`{"content":[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}],"role":"system"}`)
 			r.Messages[1] = jsontext.Value(`{"role": "user", "cache_control": {}, "content": "d\u006f it"}`)
