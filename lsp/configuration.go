@@ -14,7 +14,7 @@ import (
 // answers workspace/configuration is asked; any other sent its settings along.
 func (s *Server) didChangeConfiguration(_ context.Context, params jsontext.Value) error {
 	if s.client.configuration {
-		s.spawn("pull configuration", s.pullConfiguration)
+		s.reconfigure("pull configuration", s.pullConfiguration)
 		return nil
 	}
 	p, err := wire.Decode[struct {
@@ -24,9 +24,27 @@ func (s *Server) didChangeConfiguration(_ context.Context, params jsontext.Value
 		return err
 	}
 	if settings, ok := p.Settings[s.config.Section]; ok {
-		s.spawn("configure", func() { s.configure(settings.Clone()) })
+		s.reconfigure("configure", func() { s.configure(settings) })
 	}
 	return nil
+}
+
+// reconfigure runs a job that takes the client's settings, after those before it: an
+// older answer must not come last. Commands wait for it, see settled.
+func (s *Server) reconfigure(name string, job func()) {
+	taken := make(chan struct{})
+	before := s.asked.Swap(&taken)
+	s.spawn(name, func() {
+		defer close(taken)
+		if before != nil {
+			select {
+			case <-*before:
+			case <-s.ctx.Done():
+				return
+			}
+		}
+		job()
+	})
 }
 
 // pullConfiguration asks the client for its settings.
@@ -52,9 +70,10 @@ func (s *Server) pullConfiguration() {
 	}
 }
 
-// settled waits until the settings that the client was asked for at its start are
-// taken: a command sent right after it must not run with another profile or under
-// other rules. A client that does not answer holds nothing up for long.
+// settled waits until the settings are taken that the client told, or was asked for
+// at its start and when it said that they changed: a command sent right after it must
+// not run with another profile or under other rules. A client that does not answer
+// holds nothing up for long.
 func (s *Server) settled(ctx context.Context) error {
 	taken := s.asked.Load()
 	if taken == nil {

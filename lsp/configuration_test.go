@@ -1,6 +1,8 @@
 package lsp
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -9,28 +11,81 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-func TestCommandWaitsForTheFirstSettings(t *testing.T) {
-	gate := make(chan struct{})
-	dir := t.TempDir()
-	settings := map[string]jsontext.Value{"agentLsp": jsontext.Value(`{"profile":"mine"}`)}
-	r := attach(t, lsptest.Options{Folders: []string{dir}, Settings: settings}, dir, func(c *Config) {
-		c.Limits.Landing = time.Minute
-		c.Configure = func(jsontext.Value) []string {
-			<-gate
-			return nil
+// TestACommandRunsUnderTheSettingsThatWereToldBefore holds the settings up while
+// they are taken: at the start, when they are pushed, and when they are asked for
+// again because they changed.
+func TestACommandRunsUnderTheSettingsThatWereToldBefore(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		options lsptest.Options
+		held    string // the settings that are held up
+		tell    func(*rig)
+	}{
+		{"at the start", lsptest.Options{}, `{"at":0}`, func(*rig) {}},
+		{"pushed", lsptest.Options{NoConfiguration: true, NoRegistration: true}, `{"at":1}`, func(r *rig) { r.Set("agentLsp", `{"at":1}`) }},
+		{"asked for again", lsptest.Options{}, `{"at":1}`, func(r *rig) {
+			if _, err := r.Command("agent.profiles", nil); err != nil { // under the first ones
+				r.t.Fatal(err)
+			}
+			r.Set("agentLsp", `{"at":1}`)
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			gate := make(chan struct{})
+			dir := t.TempDir()
+			tt.options.Folders = []string{dir}
+			tt.options.Settings = map[string]jsontext.Value{"agentLsp": jsontext.Value(`{"at":0}`)}
+			r := attach(t, tt.options, dir, func(c *Config) {
+				c.Limits.Landing = time.Minute
+				c.Configure = func(settings jsontext.Value) []string {
+					if string(settings) == tt.held {
+						<-gate
+					}
+					return nil
+				}
+			})
+			r.Initialize()
+			tt.tell(r)
+			made := r.GoCommand("agent.session.new", nil)
+			r.Barrier() // whoever does not wait has had its turn
+			if calls := strings.Join(r.engine.asked(), "; "); calls != "" {
+				t.Errorf("before the settings were taken the engine was asked: %s", calls)
+			}
+			close(gate)
+			if _, err := made.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			if calls := strings.Join(r.engine.asked(), "; "); calls == "" {
+				t.Error("the command was not run")
+			}
+		})
+	}
+}
+
+// TestSettingsAreTakenInTheirOrder changes them faster than they are taken.
+func TestSettingsAreTakenInTheirOrder(t *testing.T) {
+	for _, pull := range []bool{true, false} {
+		var taken []int
+		dir := t.TempDir()
+		r := startWith(t, lsptest.Options{Folders: []string{dir}, NoConfiguration: !pull, NoRegistration: !pull}, dir, func(c *Config) {
+			c.Configure = func(settings jsontext.Value) []string { // calls do not overlap
+				n, err := strconv.Atoi(string(settings))
+				if err != nil {
+					t.Error(err)
+				}
+				taken = append(taken, n)
+				return nil
+			}
+		})
+		const changes = 300
+		for i := range changes {
+			r.Set("agentLsp", i)
 		}
-	})
-	r.Initialize()
-	made := r.GoCommand("agent.session.new", nil)
-	r.Barrier() // whoever does not wait has had its turn
-	if calls := strings.Join(r.engine.asked(), "; "); calls != "" {
-		t.Errorf("before the settings were taken the engine was asked: %s", calls)
-	}
-	close(gate)
-	if _, err := made.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if calls := strings.Join(r.engine.asked(), "; "); calls == "" {
-		t.Error("the command was not run")
+		if _, err := r.Command("agent.session.new", nil); err != nil { // waits for them all
+			t.Fatal(err)
+		}
+		if !slices.IsSorted(taken) || len(taken) == 0 || taken[len(taken)-1] != changes-1 {
+			t.Errorf("pulled %v: taken as %v", pull, taken)
+		}
 	}
 }

@@ -97,12 +97,11 @@ func (s *Server) initialized(context.Context, jsontext.Value) error {
 	if !s.client.watchConfig && !s.client.watchFiles && !s.client.configuration {
 		return nil
 	}
-	taken := make(chan struct{})
-	if s.client.configuration {
-		s.asked.Store(&taken)
+	if !s.client.configuration {
+		s.spawn("register capabilities", s.register)
+		return nil
 	}
-	s.spawn("register capabilities", func() {
-		defer close(taken)
+	s.reconfigure("register capabilities", func() {
 		s.register()
 		s.pullConfiguration()
 	})

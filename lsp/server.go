@@ -99,7 +99,7 @@ type Server struct {
 	roots    sessionRoots
 
 	configuring sync.Mutex                    // one call of Config.Configure at a time
-	asked       atomic.Pointer[chan struct{}] // closed when the client's first settings are taken; nil when it is not asked
+	asked       atomic.Pointer[chan struct{}] // closed when the client's last settings are taken; nil before any
 	moved       atomic.Pointer[chan struct{}] // closed when the last change of the folders is taken; nil before any
 	started     chan struct{}                 // closed when engine and failed are set
 	engine      Engine

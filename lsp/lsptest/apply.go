@@ -110,7 +110,7 @@ func (e *Editor) applyEdit(m Message, how EditAnswer) {
 		}{URI: uri}
 		entries = append(entries, x)
 	}
-	e.checkEdit(p)
+	e.checkEdit(p, m.Params)
 	switch how {
 	case EditSkip:
 		e.applied(m.ID, nil)
@@ -348,8 +348,14 @@ func (e *Editor) fileOperation(x entry) error {
 	return fmt.Errorf("unknown operation %q", x.Kind)
 }
 
-// checkEdit finds what the client did not offer.
-func (e *Editor) checkEdit(p applyParams) {
+// checkEdit finds what the client did not offer, or does not understand.
+func (e *Editor) checkEdit(p applyParams, raw jsontext.Value) {
+	for _, x := range get[[]jsontext.Value](raw, "edit", "documentChanges") {
+		document := get[jsontext.Value](x, "textDocument")
+		if document != nil && get[jsontext.Value](document, "version") == nil {
+			e.fault("edit without a version, not even null, which Neovim trips over: %s", x)
+		}
+	}
 	if e.options.NoApplyEdit {
 		e.fault("workspace/applyEdit was sent to a client without it")
 	}
