@@ -165,6 +165,57 @@ func TestAForkingCrowdEndsWithItsCommand(t *testing.T) {
 	l.ended(l.started(1))
 }
 
+// TestWhatIsStartedAfterTheTimeIsUpEndsToo has a program answer the request to end
+// by starting more and more, in its group and out of it.
+func TestWhatIsStartedAfterTheTimeIsUpEndsToo(t *testing.T) {
+	escape := ""
+	if runtime.GOOS == "linux" {
+		if _, err := exec.LookPath("setsid"); err == nil {
+			escape = "setsid "
+		}
+	}
+	for _, end := range []string{"times out", "is cancelled"} {
+		t.Run("when it "+end, func(t *testing.T) {
+			t.Parallel()
+			l := newLifeline(t)
+			if err := unix.Mkfifo(l.path+".asked", 0o600); err != nil {
+				t.Fatal(err)
+			}
+			asked, err := os.OpenFile(l.path+".asked", os.O_RDWR, 0) // which does not wait for a writer
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer asked.Close()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			spec := Spec{Dir: t.TempDir(), Grace: time.Second}
+			spec.Argv = []string{"sh", "-c", `exec 9>` + l.path + `; trap 'printf x >` + l.path + `.asked; while :; do ` + escape + `sleep 300 & sleep 300 & sleep 0.01; done' TERM; printf x >&9; sleep 300 & while :; do wait; done`}
+			if end == "times out" {
+				spec.Timeout = 500 * time.Millisecond
+			}
+			alive := make(chan *os.File, 1)
+			go func() {
+				file := l.started(1)
+				if end == "is cancelled" {
+					cancel()
+				}
+				alive <- file
+			}()
+			r, err := Run(ctx, spec)
+			if err != nil || r.TimedOut != (end == "times out") || r.Cancelled != (end == "is cancelled") {
+				t.Errorf("the result is %+v, %v", r, err)
+			}
+			if err := asked.SetReadDeadline(time.Now().Add(patience)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := asked.Read(make([]byte, 1)); err != nil {
+				t.Errorf("it was not asked to end: %v", err)
+			}
+			l.ended(<-alive)
+		})
+	}
+}
+
 func TestAKilledServerLeavesNoProcess(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("what leaves its group escapes here")
