@@ -2,8 +2,6 @@ package anthropic
 
 import (
 	"errors"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
@@ -19,7 +17,7 @@ type event struct {
 		ID    string `json:"id"`
 		Usage usage  `json:"usage"`
 	} `json:"message"`
-	Index int          `json:"index"`
+	Index *int         `json:"index"` // some servers leave it out, or begin it anew
 	Block contentBlock `json:"content_block"`
 	Delta struct {
 		Type       string         `json:"type"`
@@ -69,7 +67,8 @@ type gathered struct {
 type answer struct {
 	show   func(model.Delta)
 	id     string
-	blocks map[int]*gathered
+	blocks []*gathered       // in the order they began
+	index  map[int]*gathered // the last one of each index
 	usage  usage
 	stop   string
 }
@@ -93,7 +92,7 @@ func (a *answer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 		a.id = e.Message.ID
 		a.usage.take(e.Message.Usage)
 	case "content_block_start":
-		g := a.block(e.Index)
+		g := a.begin(e.Index)
 		g.contentBlock = e.Block
 		a.piece(g, string(e.Block.Text), string(e.Block.Thinking))
 	case "content_block_delta":
@@ -141,14 +140,31 @@ func (a *answer) piece(g *gathered, text, thinking string) {
 	a.show(model.Delta{Text: text, Reasoning: thinking})
 }
 
-func (a *answer) block(index int) *gathered {
-	if a.blocks == nil {
-		a.blocks = map[int]*gathered{}
+// begin opens a block.
+func (a *answer) begin(index *int) *gathered {
+	g := new(gathered)
+	a.blocks = append(a.blocks, g)
+	if index != nil {
+		if a.index == nil {
+			a.index = map[int]*gathered{}
+		}
+		a.index[*index] = g
 	}
-	if a.blocks[index] == nil {
-		a.blocks[index] = new(gathered)
+	return g
+}
+
+// block answers the one that a piece belongs to: without an index it is the last.
+func (a *answer) block(index *int) *gathered {
+	if index != nil {
+		if g := a.index[*index]; g != nil {
+			return g
+		}
+		return a.begin(index)
 	}
-	return a.blocks[index]
+	if len(a.blocks) == 0 {
+		return a.begin(nil)
+	}
+	return a.blocks[len(a.blocks)-1]
 }
 
 // whole reads an answer that was not streamed.
@@ -169,8 +185,8 @@ func (a *answer) whole(data []byte) (httpmodel.Progress, error) {
 	}
 	a.id, a.stop = m.ID, m.Stop
 	a.usage.take(m.Usage)
-	for i, b := range m.Content {
-		g := a.block(i)
+	for _, b := range m.Content {
+		g := a.begin(nil)
 		g.contentBlock = b
 		a.piece(g, string(b.Text), string(b.Thinking))
 	}
@@ -205,18 +221,10 @@ func (u *usage) tokens() model.Usage {
 	}
 }
 
-func (a *answer) ordered() []*gathered {
-	out := make([]*gathered, 0, len(a.blocks))
-	for _, i := range slices.Sorted(maps.Keys(a.blocks)) {
-		out = append(out, a.blocks[i])
-	}
-	return out
-}
-
 // thought is the thinking so far.
 func (a *answer) thought() string {
 	var parts []string
-	for _, g := range a.ordered() {
+	for _, g := range a.blocks {
 		if g.thinking.Len() > 0 {
 			parts = append(parts, g.thinking.String())
 		}
@@ -240,7 +248,7 @@ func (a *answer) response() (model.Response, []httpmodel.Segment, error) {
 	}
 	var text strings.Builder
 	var pieces []httpmodel.Segment
-	for _, g := range a.ordered() {
+	for _, g := range a.blocks {
 		switch g.Type {
 		case "text", "":
 			text.WriteString(g.text.String())

@@ -46,6 +46,34 @@ func TestArgumentsComeInAnyForm(t *testing.T) {
 	}
 }
 
+// Gateways that speak the Messages API number blocks as they like.
+func TestCallsAreToldApart(t *testing.T) {
+	start := func(index, id string) string {
+		return `{"type":"content_block_start"` + index + `,"content_block":{"type":"tool_use","id":"` + id + `","name":"read","input":{}}}`
+	}
+	piece := func(index, path string) string {
+		return `{"type":"content_block_delta"` + index + `,"delta":{"type":"input_json_delta","partial_json":` + text(path) + `}}`
+	}
+	const a, b, zero, one = `{"path":"a"}`, `{"path":"b"}`, `,"index":0`, `,"index":1`
+	for name, c := range map[string]struct {
+		lines []string
+		ids   [2]string
+	}{
+		"by index, interleaved":   {[]string{start(zero, "1"), start(one, "2"), piece(one, `{"path":`), piece(zero, a), piece(one, `"b"}`)}, [2]string{"1", "2"}},
+		"indices that jump":       {[]string{start(`,"index":4`, "1"), piece(`,"index":4`, a), start(`,"index":9`, "2"), piece(`,"index":9`, b)}, [2]string{"1", "2"}},
+		"no index":                {[]string{start("", "1"), piece("", a), start("", "2"), piece("", `{"path":`), piece("", `"b"}`)}, [2]string{"1", "2"}},
+		"every block has index 0": {[]string{start(zero, "1"), piece(zero, a), start(zero, "2"), piece(zero, b)}, [2]string{"1", "2"}},
+		"no ids":                  {[]string{start(zero, ""), piece(zero, a), start(one, ""), piece(one, b)}, [2]string{"", ""}},
+		"one id for two":          {[]string{start(zero, "1"), piece(zero, a), start(one, "1"), piece(one, b)}, [2]string{"1", "1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			heard(t, ended(strings.Join(c.lines, "\n"), "tool_use")).Want(t, model.Response{Finish: "tool_calls", Calls: []model.FunctionCall{
+				{ID: c.ids[0], Name: "read", Arguments: a}, {ID: c.ids[1], Name: "read", Arguments: b},
+			}})
+		})
+	}
+}
+
 func TestWhyAnAnswerEnded(t *testing.T) {
 	const said = `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"x"}}`
 	for _, c := range []struct{ lines, stop, want string }{

@@ -147,6 +147,54 @@ func TestUsageIsTakenFromWhereverItStands(t *testing.T) {
 	}
 }
 
+// Servers that speak Responses beside OpenAI number and name items as they like.
+func TestCallsOfAResponseAreToldApart(t *testing.T) {
+	item := func(event, rest, id, name, arguments string) string {
+		return `{"type":"response.output_item.` + event + `"` + rest + `,"item":{"type":"function_call","id":"i` + id + `","call_id":"` + id + `","name":"` + name + `","arguments":` + text(arguments) + `}}`
+	}
+	piece := func(rest, arguments string) string {
+		return `{"type":"response.function_call_arguments.delta"` + rest + `,"delta":` + text(arguments) + `}`
+	}
+	const a, b, end, zero = `{"path":"a"}`, `{"path":"b"}`, `{"type":"response.completed","response":{"id":"r"}}`, `,"output_index":0`
+	want := func(ids ...string) []model.FunctionCall {
+		return []model.FunctionCall{{ID: ids[0], Name: "read", Arguments: a}, {ID: ids[1], Name: "read", Arguments: b}}
+	}
+	for name, c := range map[string]struct {
+		lines []string
+		want  []model.FunctionCall
+	}{
+		"every item has index 0":     {[]string{item("added", zero, "1", "read", ""), item("done", zero, "1", "read", a), item("added", zero, "2", "read", ""), item("done", zero, "2", "read", b)}, want("1", "2")},
+		"no index":                   {[]string{item("added", "", "1", "read", ""), item("done", "", "1", "read", a), item("added", "", "2", "read", ""), item("done", "", "2", "read", b)}, want("1", "2")},
+		"no index, both begun first": {[]string{item("added", "", "1", "read", ""), item("added", "", "2", "read", ""), item("done", "", "1", "read", a), item("done", "", "2", "read", b)}, want("1", "2")},
+		"ends alone, no index":       {[]string{item("done", "", "1", "read", a), item("done", "", "2", "read", b)}, want("1", "2")},
+		"another id in each event": {[]string{
+			`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"x1","call_id":"1","name":"read","arguments":""}}`, piece(`,"output_index":0,"item_id":"x2"`, a), item("done", zero, "1", "read", a),
+			item("done", `,"output_index":1`, "2", "read", b),
+		}, want("1", "2")},
+		"no id of the call":    {[]string{item("added", zero, "", "read", ""), piece(zero, a), item("done", zero, "", "read", a), item("added", `,"output_index":1`, "", "read", ""), item("done", `,"output_index":1`, "", "read", b)}, want("", "")},
+		"one id for two calls": {[]string{item("added", zero, "1", "read", ""), item("done", zero, "1", "read", a), item("added", `,"output_index":1`, "1", "read", ""), item("done", `,"output_index":1`, "1", "read", b)}, want("1", "1")},
+		"pieces by the item's id, no index, no end": {[]string{
+			item("added", "", "1", "read", ""), item("added", "", "2", "read", ""), piece(`,"item_id":"i1"`, `{"path":`), piece(`,"item_id":"i2"`, b), piece(`,"item_id":"i1"`, `"a"}`),
+		}, want("1", "2")},
+		"pieces by the index, no end": {[]string{item("added", zero, "1", "read", ""), item("added", `,"output_index":1`, "2", "read", ""), piece(`,"output_index":1`, b), piece(zero, a)}, want("1", "2")},
+		"all arguments at once": {[]string{
+			item("added", zero, "1", "read", ""), piece(zero, `{"pa`), `{"type":"response.function_call_arguments.done","output_index":0,"arguments":` + text(a) + `}`, item("done", `,"output_index":1`, "2", "read", b),
+		}, want("1", "2")},
+		"in the end of the answer alone": {[]string{`{"type":"response.completed","response":{"id":"r","output":[{"type":"function_call","call_id":"1","name":"read","arguments":` + text(a) + `},{"type":"function_call","call_id":"2","name":"read","arguments":` + text(b) + `}]}}`}, want("1", "2")},
+		"empty arguments": {
+			[]string{item("done", zero, "1", "x", ""), item("done", `,"output_index":1`, "2", "x", " "), item("done", `,"output_index":2`, "3", "x", "null"), `{"type":"response.output_item.done","output_index":3,"item":{"type":"function_call","call_id":"4","name":"x"}}`},
+			[]model.FunctionCall{{ID: "1", Name: "x", Arguments: "{}"}, {ID: "2", Name: "x", Arguments: "{}"}, {ID: "3", Name: "x", Arguments: "{}"}, {ID: "4", Name: "x", Arguments: "{}"}},
+		},
+		"broken arguments stay as they are": {[]string{item("done", zero, "1", "x", `{"p": "a`)}, []model.FunctionCall{{ID: "1", Name: "x", Arguments: `{"p": "a`}}},
+		"arguments as an object":            {[]string{`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"1","name":"x","arguments":{"path":"a"}}}`}, []model.FunctionCall{{ID: "1", Name: "x", Arguments: a}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := heard(t, responsesAPI, strings.Join(append(c.lines, end), "\n"))
+			h.Want(t, model.Response{ProviderID: "r", Finish: "tool_calls", Calls: c.want})
+		})
+	}
+}
+
 func TestCallsOfAResponseWithoutItsDoneEvents(t *testing.T) {
 	h := heard(t, responsesAPI, `{"type":"response.output_item.added","output_index":3,"item":{"type":"function_call","call_id":"2","name":"b","arguments":""}}
 		{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","call_id":"1","name":"a","arguments":""}}

@@ -86,7 +86,7 @@ func (p *Provider) responsesBody(req model.Request) ([]byte, error) {
 			return nil, err
 		}
 		tools = httpmodel.AddTools(tools, more)
-		if err := items(&r, &m, sealer(req.Profile)); err != nil {
+		if err := r.add(&m, sealer(req.Profile)); err != nil {
 			return nil, err
 		}
 	}
@@ -118,8 +118,8 @@ type inputPart struct {
 // sealer names whose reasoning is sealed: no other model can open it.
 func sealer(p model.Profile) string { return "responses " + p.Model }
 
-// items adds a message's items: reasoning as it came, text, calls.
-func items(r *responsesRequest, m *httpmodel.Message, by string) error {
+// add appends a message's items: reasoning as it came, text, calls.
+func (r *responsesRequest) add(m *httpmodel.Message, by string) error {
 	var err error
 	add := func(it item) {
 		raw, e := httpmodel.Marshal(it)

@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
@@ -14,7 +12,8 @@ import (
 // responsesEvent is an event of a stream.
 type responsesEvent struct {
 	Type      string          `json:"type"`
-	Index     int             `json:"output_index"`
+	Index     *int            `json:"output_index"`
+	ItemID    string          `json:"item_id"`
 	Delta     httpmodel.Text  `json:"delta"`
 	Arguments *httpmodel.Text `json:"arguments"`
 	Item      jsontext.Value  `json:"item"`
@@ -65,9 +64,7 @@ type textPart struct {
 // responsesAnswer gathers an answer.
 type responsesAnswer struct {
 	show      func(model.Delta)
-	items     map[int]jsontext.Value // those that are done
-	begun     map[int]outputItem     // calls that are not
-	arguments map[int]*strings.Builder
+	items     items
 	text      strings.Builder
 	reasoning strings.Builder
 	final     responsesBody
@@ -97,20 +94,17 @@ func (r *responsesAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) 
 	case "response.reasoning_summary_part.added":
 		r.paragraph()
 	case "response.output_item.added":
-		r.begin(e)
+		r.items.add(e)
 	case "response.function_call_arguments.delta":
-		r.argue(e.Index).WriteString(string(e.Delta))
+		r.items.call(e).arguments.WriteString(string(e.Delta))
 	case "response.function_call_arguments.done":
 		if e.Arguments != nil {
-			b := r.argue(e.Index)
-			b.Reset()
-			b.WriteString(string(*e.Arguments))
+			g := r.items.call(e)
+			g.arguments.Reset()
+			g.arguments.WriteString(string(*e.Arguments))
 		}
 	case "response.output_item.done":
-		if r.items == nil {
-			r.items = map[int]jsontext.Value{}
-		}
-		r.items[e.Index] = e.Item.Clone()
+		r.items.end(e)
 	case "response.completed", "response.incomplete", "response.failed", "response.done":
 		r.final = e.Response
 		if e.Type == "response.failed" || given(e.Response.Error) {
@@ -157,26 +151,6 @@ func said(text *string) string {
 	return *text
 }
 
-func (r *responsesAnswer) begin(e responsesEvent) {
-	var it outputItem
-	if json.Unmarshal(e.Item, &it, httpmodel.Lenient) == nil && it.Type == "function_call" {
-		if r.begun == nil {
-			r.begun = map[int]outputItem{}
-		}
-		r.begun[e.Index] = it
-	}
-}
-
-func (r *responsesAnswer) argue(index int) *strings.Builder {
-	if r.arguments == nil {
-		r.arguments = map[int]*strings.Builder{}
-	}
-	if r.arguments[index] == nil {
-		r.arguments[index] = new(strings.Builder)
-	}
-	return r.arguments[index]
-}
-
 func (r *responsesAnswer) paragraph() {
 	if r.reasoning.Len() > 0 {
 		r.broke = "\n\n"
@@ -192,25 +166,10 @@ func (r *responsesAnswer) think(text string) {
 
 // output is the answer's items in order, from wherever the server put them.
 func (r *responsesAnswer) output() []jsontext.Value {
-	if len(r.items) == 0 && len(r.begun) == 0 {
+	if len(r.items.list) == 0 {
 		return r.final.Output
 	}
-	var out []jsontext.Value
-	all := maps.Clone(r.items)
-	if all == nil {
-		all = map[int]jsontext.Value{}
-	}
-	for index, it := range r.begun {
-		if _, done := all[index]; !done {
-			it.Arguments += httpmodel.Text(r.argue(index).String())
-			raw, _ := httpmodel.Marshal(it) // strings only
-			all[index] = raw
-		}
-	}
-	for _, index := range slices.Sorted(maps.Keys(all)) {
-		out = append(out, all[index])
-	}
-	return out
+	return r.items.output()
 }
 
 // response answers what was said, and in which order, the reasoning in its sealed

@@ -92,6 +92,8 @@ func statuses(t *testing.T, api API) {
 		words  string
 	}{
 		{400, `{"error":{"message":"unknown field","type":"invalid_request_error"}}`, model.BadRequest, "unknown field"},
+		{400, `{"error":{"message":"odd words","code":"context_length_exceeded"}}`, model.ContextOverflow, "odd words"},
+		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, model.ContextOverflow, "210000"},
 		{401, `{"error":{"message":"Incorrect API key provided: ` + Key + `.","code":"invalid_api_key"}}`, model.Auth, "provided: [key]."},
 		{401, `key ` + Key + ` is unknown`, model.Auth, "key [key] is unknown"},
 		{403, `Bearer abcdefghijkl refused`, model.Auth, "[key] refused"},

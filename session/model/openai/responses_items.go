@@ -1,0 +1,102 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// items puts an answer's items together. Servers leave out the index, give every
+// item the same one, and name an item differently in each of its events.
+type items struct{ list []*gathering }
+
+// gathering is an item as far as it came.
+type gathering struct {
+	index     *int
+	id        string
+	begun     outputItem
+	arguments strings.Builder
+	done      jsontext.Value
+}
+
+// add opens an item. Only calls may come without their end.
+func (x *items) add(e responsesEvent) {
+	var it outputItem
+	if json.Unmarshal(e.Item, &it, httpmodel.Lenient) == nil && it.Type == "function_call" {
+		x.list = append(x.list, &gathering{index: e.Index, id: it.ID, begun: it})
+	}
+}
+
+// end keeps an item that is whole.
+func (x *items) end(e responsesEvent) {
+	var it outputItem
+	_ = json.Unmarshal(e.Item, &it, httpmodel.Lenient) // what cannot be read is told later
+	at := x.last(func(g *gathering) bool {
+		return g.done == nil && it.CallID != "" && g.begun.CallID == it.CallID
+	})
+	if at == nil && it.Type == "function_call" {
+		at = x.last(func(g *gathering) bool {
+			return g.done == nil && sameIndex(g.index, e.Index) && (g.begun.CallID == "" || it.CallID == "")
+		})
+	}
+	if at == nil {
+		at = &gathering{index: e.Index, id: it.ID}
+		x.list = append(x.list, at)
+	}
+	at.done = e.Item.Clone()
+}
+
+// call is the open call that a piece of arguments belongs to.
+func (x *items) call(e responsesEvent) *gathering {
+	at := x.last(func(g *gathering) bool { return e.ItemID != "" && g.id == e.ItemID })
+	if at == nil {
+		at = x.last(func(g *gathering) bool { return g.done == nil && sameIndex(g.index, e.Index) })
+	}
+	if at == nil {
+		// Its item may still come, or be in the end of the answer alone.
+		at = &gathering{index: e.Index, id: e.ItemID}
+	}
+	return at
+}
+
+func (x *items) last(match func(*gathering) bool) *gathering {
+	for _, g := range slices.Backward(x.list) {
+		if match(g) {
+			return g
+		}
+	}
+	return nil
+}
+
+func sameIndex(a, b *int) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// output is the items in order: by their indices where those tell them apart.
+func (x *items) output() []jsontext.Value {
+	list := slices.Clone(x.list)
+	indices := map[int]bool{}
+	for _, g := range list {
+		if g.index != nil {
+			indices[*g.index] = true
+		}
+	}
+	if len(indices) == len(list) {
+		slices.SortFunc(list, func(a, b *gathering) int { return *a.index - *b.index })
+	}
+	var out []jsontext.Value
+	for _, g := range list {
+		if g.done == nil {
+			g.begun.Arguments += httpmodel.Text(g.arguments.String())
+			g.done, _ = httpmodel.Marshal(g.begun) // strings only
+		}
+		out = append(out, g.done)
+	}
+	return out
+}
