@@ -1,9 +1,13 @@
 package tools
 
 import (
-	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
 const (
@@ -97,10 +101,24 @@ var corpus = []struct {
 	{"no final newline stays", "a\nb", "@@ -1,2 +1,2 @@\n-a\n+A\n b\n", "A\nb", ""},
 	{"no final newline stays when the last line changes", "{\n \"k\": 1\n}", "@@ -1,3 +1,3 @@\n {\n- \"k\": 1\n-}\n+ \"k\": 2\n+}\n", "{\n \"k\": 2\n}", ""},
 	{"no newline on both sides", "a\nb", "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+B\n\\ No newline at end of file\n", "a\nB", ""},
+	{"ended line, no mark", "a\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+B\n", "a\nB\n", ""},
+	{"ended line, mark on the old side", "a\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+B\n", "a\nB\n", ""},
+	{"ended line, mark on the new side", "a\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+B\n\\ No newline at end of file\n", "a\nB", ""},
+	{"ended line, mark on both sides", "a\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+B\n\\ No newline at end of file\n", "a\nB", ""},
+	{"open line, no mark", "a\nb", "@@ -1,2 +1,2 @@\n a\n-b\n+B\n", "a\nB", ""},
+	{"open line, mark on the old side", "a\nb", "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+B\n", "a\nB\n", ""},
+	{"open line, mark on the new side", "a\nb", "@@ -1,2 +1,2 @@\n a\n-b\n+B\n\\ No newline at end of file\n", "a\nB", ""},
+	{"no final newline stays when a line above changes", "{\n \"k\": 1\n}", "@@ -1,3 +1,3 @@\n {\n- \"k\": 1\n+ \"k\": 2\n }\n", "{\n \"k\": 2\n}", ""},
+	{"mark on a line that stays", "{\n \"k\": 1\n}", "@@ -1,3 +1,3 @@\n {\n- \"k\": 1\n+ \"k\": 2\n }\n\\ No newline at end of file\n", "{\n \"k\": 2\n}", ""},
+	{"mark in an empty file", "", "@@ -0,0 +1 @@\n+m\n\\ No newline at end of file\n", "m", ""},
 	{"newline is added", "a\nb", "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n", "a\nb\n", ""},
 	{"newline is taken", "a\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+b\n\\ No newline at end of file\n", "a\nb", ""},
 	{"line added below one without newline", "a\nb", "@@ -1,2 +1,3 @@\n a\n b\n+c\n", "a\nb\nc", ""},
 	{"trailing empty lines stay", "a\n\n\n", "@@ -1 +1 @@\n-a\n+A\n", "A\n\n\n", ""},
+	{"trailing empty lines stay below the last text", "a\nb\n\n\n", "@@ -1,4 +1,4 @@\n a\n-b\n+B\n \n \n", "a\nB\n\n\n", ""},
+	{"a trailing empty line is taken", "a\n\n\n", "@@ -1,3 +1,2 @@\n a\n \n-\n", "a\n\n", ""},
+	{"byte order mark in the text is text", "a\n\ufeffb\nc\n", "@@ -2,2 +2,2 @@\n \ufeffb\n-c\n+C\n", "a\n\ufeffb\nC\n", ""},
+	{"byte order mark in the text is not left out", "a\n\ufeffb\nc\n", "@@ -2,2 +2,2 @@\n b\n-c\n+C\n", "", "matches nowhere"},
 	{"byte order mark stays", "\ufefffirst\nsecond\n", "@@ -1,2 +1,2 @@\n first\n-second\n+2nd\n", "\ufefffirst\n2nd\n", ""},
 	{"byte order mark stays on a changed line", "\ufefffirst\nsecond\n", "@@ -1 +1 @@\n-first\n+1st\n", "\ufeff1st\nsecond\n", ""},
 	{"Latin-1 bytes elsewhere stay", "k: 1\n# na\xefve\n", "@@ -1 +1 @@\n-k: 1\n+k: 2\n", "k: 2\n# na\xefve\n", ""},
@@ -130,37 +148,93 @@ var corpus = []struct {
 	{"header with NUL", abc, "--- a/f.txt\x00\n+++ b/f.txt\x00\n@@ -2 +2 @@\n-b\n+B\n", "", "names the file"},
 	{"git's hooks", abc, "--- a/f.txt\n+++ b/.git/hooks/pre-commit\n@@ -2 +2 @@\n-b\n+B\n", "", "names the file"},
 	{"two files", abc, "--- a/f.txt\n+++ b/f.txt\n@@ -2 +2 @@\n-b\n+B\n--- a/g.txt\n+++ b/g.txt\n@@ -1 +1 @@\n-x\n+y\n", "", "names the file"},
+	{"quoted header leaves the root", abc, "--- a/f.txt\n+++ \"b/\\056\\056/x\"\n@@ -2 +2 @@\n-b\n+B\n", "", "names the file"},
+	{"quoted header", abc, "--- \"a/f.txt\"\n+++ \"b/f.txt\"\n@@ -2 +2 @@\n-b\n+B\n", "a\nB\nc\n", ""},
+	{"old header leaves the root", abc, "--- a/../../x\n+++ b/f.txt\n@@ -2 +2 @@\n-b\n+B\n", "", "names the file"},
+	{"envelope adds outside", abc, "*** Begin Patch\n*** Add File: ../../x\n+B\n*** End Patch\n", "", "names the file"},
+	{"envelope adds what is there", abc, "*** Begin Patch\n*** Add File: f.txt\n+B\n*** End Patch\n", "", "exists already"},
+	{"new file that is there", abc, "--- /dev/null\n+++ b/f.txt\n@@ -0,0 +1 @@\n+B\n", "", "exists already"},
+	{"copy", abc, "diff --git a/f.txt b/x\ncopy from f.txt\ncopy to ../x\n", "", "copy"},
+	{"mode", abc, "diff --git a/f.txt b/f.txt\nold mode 100644\nnew mode 100755\n", "", "no hunk"},
+	{"index and a rule", abc, "Index: f.txt\n===================================================================\n--- f.txt\t(revision 1)\n+++ f.txt\t(working copy)\n@@ -2 +2 @@\n-b\n+B\n", "a\nB\nc\n", ""},
 	{"rename", abc, "diff --git a/f.txt b/x\nrename from f.txt\nrename to ../x\n", "", "rename"},
 	{"deletion of the file", abc, "--- a/f.txt\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-a\n-b\n-c\n", "", "deletes the file"},
 	{"merge", abc, "@@@ -1,3 -1,3 +1,3 @@@\n  a\n--b\n++B\n", "", "combined"},
 	{"binary", abc, "GIT binary patch\nliteral 0\n", "", "binary"},
 }
 
+// TestPatchCorpus has each patch applied to a file on disk: its bytes are right
+// afterwards, or untouched, and nothing else is there.
 func TestPatchCorpus(t *testing.T) {
 	for _, tt := range corpus {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := "", error(nil)
-			d, err := parseDiff(tt.diff, "f.txt")
-			if err == nil {
-				got, err = applyDiff(tt.file, d)
-			}
+			w := newWorld(t, map[string]string{"f.txt": tt.file})
+			got := w.run(patchOp("f.txt", tt.diff))
+			after := tt.want
 			switch {
 			case tt.want == "=":
-				if !errors.Is(err, errApplied) {
-					t.Errorf("got %q, %v; want that it is applied already", got, err)
-				}
+				want(t, got, Completed, "f.txt is unchanged: the patch is already applied")
+				after = tt.file
 			case tt.refuse != "":
-				if err == nil || !strings.Contains(err.Error(), tt.refuse) {
-					t.Errorf("got %q, %v; want a refusal with %q", got, err, tt.refuse)
-				}
-			case err != nil:
-				t.Errorf("refused: %v", err)
-			case got != tt.want:
-				t.Errorf("got  %q\nwant %q", got, tt.want)
+				want(t, got, Failed, tt.refuse)
+				after = tt.file
+			case tt.want == tt.file:
+				want(t, got, Completed, "f.txt is unchanged: the patch changes nothing")
+			default:
+				want(t, got, Completed, "patched f.txt: ")
+			}
+			if text := w.get("f.txt"); text != after {
+				t.Errorf("the file holds %q, want %q", text, after)
+			}
+			if (after == tt.file) != (got.Edit == nil) {
+				t.Errorf("the change is %+v", got.Edit)
+			}
+			var there []string
+			err := filepath.WalkDir(filepath.Dir(w.dir), func(p string, _ fs.DirEntry, err error) error {
+				there = append(there, filepath.Base(p))
+				return err
+			})
+			if err != nil || strings.Join(there[1:], " ") != "w f.txt" {
+				t.Errorf("there are %v, %v", there, err)
 			}
 		})
 	}
 	if len(corpus) < 60 {
 		t.Errorf("only %d cases", len(corpus))
 	}
+}
+
+// TestGitMakesTheSameOfAPatch compares with git wherever git takes the patch.
+func TestGitMakesTheSameOfAPatch(t *testing.T) {
+	needs(t, "git")
+	compared := 0
+	for _, tt := range corpus {
+		after := tt.want
+		if tt.refuse != "" || tt.want == "=" {
+			continue // git may place by number what we refuse to
+		}
+		diff := tt.diff
+		if !strings.Contains(diff, "+++ ") {
+			diff = "--- a/f.txt\n+++ b/f.txt\n" + diff
+		}
+		w := newWorld(t, map[string]string{"f.txt": tt.file, "../f.diff": diff})
+		r, err := proc.Run(t.Context(), proc.Spec{
+			Argv: []string{"git", "-c", "core.autocrlf=false", "apply", "--unidiff-zero", "../f.diff"}, Dir: w.dir,
+			Env: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(w.dir)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.OK() {
+			continue // what git refuses we may know how to place
+		}
+		compared++
+		if got := w.get("f.txt"); got != after {
+			t.Errorf("%s: git makes %q, want %q", tt.name, got, after)
+		}
+	}
+	if compared < 25 {
+		t.Errorf("only %d patches were compared", compared)
+	}
+	t.Logf("%d of %d patches were compared", compared, len(corpus))
 }
