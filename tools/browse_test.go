@@ -1,18 +1,21 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
+	"golang.org/x/net/dns/dnsmessage"
 )
 
 // newServer serves pages on loopback: a text that starts with "->" redirects,
@@ -116,8 +119,125 @@ func TestEveryHopIsChecked(t *testing.T) {
 	}
 	want(t, w.run(browseOp(outer)), Failed, "private")
 	want(t, w.run(browseOp(outer+"/file")), Failed, "only http and https")
+	var hops atomic.Int64
+	loop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hops.Add(1)
+		http.Redirect(w, r, "/again", http.StatusFound)
+	}))
+	defer loop.Close()
+	want(t, newWorld(t, nil, private).run(browseOp(loop.URL)), Failed, "more than 5 redirects")
+	if n := hops.Load(); n != 1+maxHops {
+		t.Errorf("%d pages were fetched, want the first and %d more", n, maxHops)
+	}
 	if n := hits.Load(); n > 0 {
 		t.Errorf("the server inside was asked %d times", n)
+	}
+}
+
+// resolver answers a name with the addresses given, the first for the first
+// question for it, the last from then on.
+func resolver(t *testing.T, zone map[string][]netip.Addr) {
+	t.Helper()
+	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, ended := net.DefaultResolver, make(chan struct{})
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", pc.LocalAddr().String())
+	}}
+	t.Cleanup(func() {
+		net.DefaultResolver = was
+		pc.Close()
+		<-ended
+	})
+	go func() {
+		defer close(ended)
+		buf := make([]byte, 1500)
+		for {
+			n, from, err := pc.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			q := m.Questions[0]
+			m.Response, m.Additionals = true, nil
+			name := strings.ToLower(q.Name.String())
+			addrs := zone[name]
+			if len(addrs) == 0 {
+				m.RCode = dnsmessage.RCodeNameError
+			} else if a, six := addrs[0], q.Type == dnsmessage.TypeAAAA; a.Is6() == six && (six || q.Type == dnsmessage.TypeA) {
+				h := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
+				var body dnsmessage.ResourceBody
+				if six {
+					body = &dnsmessage.AAAAResource{AAAA: a.As16()}
+				} else {
+					body = &dnsmessage.AResource{A: a.As4()}
+				}
+				m.Answers = []dnsmessage.Resource{{Header: h, Body: body}}
+				if len(addrs) > 1 {
+					zone[name] = addrs[1:]
+				}
+			}
+			if out, err := m.Pack(); err == nil {
+				_, _ = pc.WriteTo(out, from)
+			}
+		}
+	}()
+}
+
+// TestNamesThatLeadInside has names of which the addresses are inside, at once or
+// once they are asked for again.
+func TestNamesThatLeadInside(t *testing.T) {
+	var hits atomic.Int64
+	inner := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hits.Add(1)
+		http.Redirect(w, r, "http://rebind.test:"+r.URL.Query().Get("port")+"/", http.StatusFound)
+	}))
+	defer inner.Close()
+	_, port, _ := net.SplitHostPort(inner.Listener.Addr().String())
+	other := httptest.NewServer(inner.Config.Handler)
+	defer other.Close()
+	_, otherPort, _ := net.SplitHostPort(other.Listener.Addr().String())
+	local, outside := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")
+	if runtime.GOOS != "linux" {
+		outside = local // there is no other address of this machine
+	}
+	resolver(t, map[string][]netip.Addr{
+		"inside.test.": {local}, "mapped.test.": {netip.MustParseAddr("::ffff:127.0.0.1")}, "six.test.": {netip.MustParseAddr("::1")},
+		"unique.test.": {netip.MustParseAddr("fd00::1")}, "nat.test.": {netip.MustParseAddr("64:ff9b::7f00:1")}, "metadata.test.": {netip.MustParseAddr("169.254.169.254")},
+		"rebind.test.": {outside, local},
+	})
+	w := newWorld(t, nil)
+	for _, host := range []string{"inside.test", "INSIDE.test.", "mapped.test", "six.test", "unique.test", "nat.test", "metadata.test"} {
+		want(t, w.run(browseOp("http://"+host+":"+port+"/")), Failed, "private")
+	}
+	want(t, w.run(browseOp("http://nowhere.test/")), Failed, "the host nowhere.test cannot be found")
+	if n := hits.Load(); n > 0 {
+		t.Fatalf("the server inside was asked %d times", n)
+	}
+	// The first address of rebind.test stands for one outside.
+	dialled := 0
+	w.dial = func(address string) error {
+		if dialled++; dialled == 1 && strings.HasPrefix(address, outside.String()+":") {
+			return nil
+		}
+		return w.mayDial(address)
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(outside.String(), "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := &http.Server{Handler: inner.Config.Handler}
+	go first.Serve(l)
+	defer first.Close()
+	_, firstPort, _ := net.SplitHostPort(l.Addr().String())
+	want(t, w.run(browseOp("http://rebind.test:"+firstPort+"/?port="+otherPort)), Failed, "private")
+	if n := hits.Load(); n != 1 {
+		t.Errorf("the servers were asked %d times, want the first one once", n)
 	}
 }
 

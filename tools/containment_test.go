@@ -3,6 +3,7 @@
 package tools
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -73,7 +74,8 @@ func TestNoCallLeavesTheRoot(t *testing.T) {
 		t.Run(strings.ReplaceAll(p, w.dir, "W"), func(t *testing.T) {
 			for kind, op := range map[string]Op{
 				"read": readOp(p), "write": writeOp(p, "x\n"), "patch": patchOp(p, diff), "patch that creates": patchOp(p, "@@ -0,0 +1 @@\n+x\n"),
-				"exec": {Exec: &abi.Exec{Argv: []string{"sh", "-c", "echo ran"}, Cwd: &p}}, "git": gitOp("-C", p, "status"),
+				"patch that adds": patchOp(p, "*** Begin Patch\n*** Add File: "+p+"\n+x\n*** End Patch"),
+				"exec":            {Exec: &abi.Exec{Argv: []string{"sh", "-c", "echo ran"}, Cwd: &p}}, "git": gitOp("-C", p, "status"),
 			} {
 				got := w.run(op)
 				if got.State != Failed {
@@ -291,6 +293,24 @@ func TestModesAreKept(t *testing.T) {
 		info, err := os.Stat(filepath.Join(w.dir, name))
 		if err != nil || info.Mode() != m {
 			t.Errorf("%s has mode %v, %v; want %v", name, info.Mode(), err, m)
+		}
+	}
+	// In a directory that gives its group to what is made in it, a file of another
+	// group stays that; so does a file of another owner. Only root can make them.
+	if os.Geteuid() == 0 {
+		w.put("set/f", "a\n")
+		dir, f := filepath.Join(w.dir, "set"), filepath.Join(w.dir, "set/f")
+		if err := errors.Join(os.Chown(dir, 0, 4321), os.Chmod(dir, 0o775|os.ModeSetgid), os.Chown(f, 1234, 5678), os.Chmod(f, 0o640)); err != nil {
+			t.Fatal(err)
+		}
+		want(t, w.run(patchOp("set/f", "@@ -1 +1 @@\n-a\n+b\n")), Completed, "patched")
+		var st unix.Stat_t
+		if err := unix.Stat(f, &st); err != nil || st.Uid != 1234 || st.Gid != 5678 || st.Mode&0o7777 != 0o640 {
+			t.Errorf("the file is of %d:%d with mode %o, %v; want 1234:5678 with 640", st.Uid, st.Gid, st.Mode&0o7777, err)
+		}
+		want(t, w.run(writeOp("set/new", "x\n")), Completed)
+		if err := unix.Stat(filepath.Join(dir, "new"), &st); err != nil || st.Gid != 4321 {
+			t.Errorf("a new file is of the group %d, %v; want its directory's", st.Gid, err)
 		}
 	}
 	old := unix.Umask(0o027)

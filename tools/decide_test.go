@@ -82,6 +82,7 @@ func TestPolicyDecides(t *testing.T) {
 		{"browse, allowed address", Policy{Allow: []Rule{rule(FamilyBrowse, "https://example.org/docs/")}}, browseOp("https://example.org/docs/x?y"), Allow},
 		{"browse, climbing out of the allowed address", Policy{Allow: []Rule{rule(FamilyBrowse, "https://example.org/docs/")}}, browseOp("https://example.org/docs/%2e%2e/x"), Ask},
 		{"browse, allowed address without TLS", Policy{Allow: []Rule{rule(FamilyBrowse, "https://example.org/docs/")}}, browseOp("http://example.org/docs/x"), Ask},
+		{"browse, allowed port without TLS", Policy{Allow: []Rule{rule(FamilyBrowse, "https://example.org:8443/")}}, browseOp("http://example.org:8443/"), Ask},
 		{"browse, host that only begins as the allowed address", Policy{Allow: []Rule{rule(FamilyBrowse, "https://example.org")}}, browseOp("https://example.org.example.net/"), Ask},
 		{"browse, subdomain of the allowed address", Policy{Allow: []Rule{rule(FamilyBrowse, "https://example.org/")}}, browseOp("https://www.example.org/"), Ask},
 		{"read, second of the denied", Policy{Mode: ModeAll, Deny: []Rule{rule(FamilyRead, "b.txt", "a.txt")}}, readOp("a.txt"), Deny},

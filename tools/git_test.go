@@ -212,9 +212,11 @@ func TestGitNeverWaitsForAPerson(t *testing.T) {
 	posix(t)
 	w := newWorld(t, map[string]string{"a.txt": "a\n"}, func(c *Config) {
 		c.Exec.Timeout = time.Minute
-		c.Exec.Env = append(os.Environ(), "EDITOR=sh -c 'sleep 100'", "VISUAL=sleep 100", "GIT_EDITOR=sleep 100", "PAGER=sleep 100", "GIT_PAGER=sleep 100", "GIT_CONFIG_GLOBAL="+os.DevNull)
+		c.Exec.Env = append(os.Environ(), "EDITOR=sh -c 'sleep 100'", "VISUAL=sleep 100", "GIT_EDITOR=sleep 100", "PAGER=sleep 100", "GIT_PAGER=sleep 100", "GIT_SEQUENCE_EDITOR=sleep 100",
+			"GIT_ASKPASS=sleep 100", "SSH_ASKPASS=sleep 100", "DISPLAY=:0", "WAYLAND_DISPLAY=x", "GPG_TTY=/dev/tty", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	})
 	initRepo(t, w)
+	git(t, w, "branch", "start")
 	git(t, w, "config", "core.pager", "sh -c 'sleep 100'")
 	git(t, w, "config", "core.editor", "sh -c 'sleep 100'")
 	want(t, w.run(gitOp("log")), Completed, "first")
@@ -223,10 +225,33 @@ func TestGitNeverWaitsForAPerson(t *testing.T) {
 	want(t, w.run(gitOp("commit", "-q", "-a", "-m", "second")), Completed)
 	want(t, w.run(gitOp("rebase", "--continue")), Failed, "No rebase in progress")
 	want(t, w.run(gitOp("tag", "-a", "v1")), Failed)
+	for _, argv := range [][]string{{"commit", "--allow-empty", "-F", "-"}, {"commit", "--allow-empty", "--amend"}, {"commit", "--allow-empty", "--edit", "-m", "third"}, {"am"}, {"apply"}, {"notes", "add"}, {"branch", "--edit-description"}, {"config", "--edit"}, {"add", "--patch"}, {"clean", "-i"}} {
+		if got := w.run(gitOp(argv...)); strings.Contains(got.Text, "timed out") {
+			t.Errorf("git %v waited: %s", argv, got.Text)
+		}
+	}
+	// In the middle of a rebase its message is to be edited.
+	git(t, w, "checkout", "-q", "-b", "side", "start")
+	w.put("a.txt", "side\n")
+	git(t, w, "commit", "-q", "-a", "-m", "side")
+	want(t, w.run(gitOp("rebase", "main")), Failed, "CONFLICT")
+	w.put("a.txt", "both\n")
+	want(t, w.run(gitOp("add", "a.txt")), Completed)
+	want(t, w.run(gitOp("rebase", "--continue")), Completed)
+	if got := git(t, w, "log", "-1", "--format=%s"); got != "side\n" {
+		t.Errorf("the rebase left %q", got)
+	}
+	// A passphrase is asked for on a screen or a terminal, which there is none of.
+	w.put("gpg", "#!/bin/sh\nif test -n \"$DISPLAY$WAYLAND_DISPLAY$GPG_TTY\" || : <>/dev/tty; then sleep 100; fi 2>/dev/null\necho no way to ask >&2\nexit 2\n")
+	if err := os.Chmod(filepath.Join(w.dir, "gpg"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	git(t, w, "config", "gpg.program", filepath.Join(w.dir, "gpg"))
+	git(t, w, "config", "commit.gpgsign", "true")
+	want(t, w.run(gitOp("commit", "--allow-empty", "-m", "signed")), Failed, "failed to sign")
+	git(t, w, "config", "commit.gpgsign", "false")
 	srv := newServer(t, map[string]string{"/": "401"})
-	got := w.run(gitOp("ls-remote", srv+"/repo.git"))
-	want(t, got, Failed, "exit code 128")
-	if strings.Contains(got.Text, "timed out") {
-		t.Error("git waited")
+	for _, argv := range [][]string{{"ls-remote"}, {"fetch"}, {"pull"}, {"push", "--all"}, {"clone"}} {
+		want(t, w.run(gitOp(append(argv, srv+"/repo.git")...)), Failed, "Authentication failed")
 	}
 }
