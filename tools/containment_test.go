@@ -28,7 +28,7 @@ func outsider(t *testing.T, w *world) string {
 	}
 	for link, target := range map[string]string{
 		"rel-dir": "../" + filepath.Base(out), "abs-dir": out, "rel-file": "../" + filepath.Base(out) + "/k", "abs-file": out + "/k",
-		"up": "..", "dangling": "../" + filepath.Base(out) + "/new", "loop": "loop", "to-link": "rel-dir",
+		"up": "..", "dangling": "../" + filepath.Base(out) + "/new", "loop": "loop", "to-link": "rel-dir", "dev": "/dev/zero", "proc": "/proc/self",
 	} {
 		if err := os.Symlink(target, filepath.Join(w.dir, link)); err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestNoCallLeavesTheRoot(t *testing.T) {
 	for _, p := range []string{
 		out + "/k", w.dir + "/../" + filepath.Base(out) + "/k", "../" + filepath.Base(out) + "/k", "..", "../", "d/../../" + filepath.Base(out) + "/k",
 		"rel-dir/k", "abs-dir/k", "rel-file", "abs-file", "up/" + filepath.Base(out) + "/k", "dangling", "loop", "to-link/k", "rel-dir/sub/new",
-		"/etc/passwd", "/dev/zero", "/proc/self/environ", "a\x00b", "a\nb", "d/\x1b[2J",
+		"dev", "proc/environ", "proc/cwd/x", "proc/root/etc/passwd", "/etc/passwd", "/dev/zero", "/proc/self/environ", "a\x00b", "a\nb", "d/\x1b[2J",
 	} {
 		t.Run(strings.ReplaceAll(p, w.dir, "W"), func(t *testing.T) {
 			for kind, op := range map[string]Op{
@@ -163,7 +163,11 @@ func TestSpecialFilesAreRefusedWithoutWaiting(t *testing.T) {
 	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: "socket"}); err != nil {
 		t.Fatal(err)
 	}
-	for p, kind := range map[string]string{"pipe": "a named pipe", "socket": "a socket"} {
+	kinds := map[string]string{"pipe": "a named pipe", "socket": "a socket"}
+	if unix.Mknod(filepath.Join(w.dir, "zero"), unix.S_IFCHR|0o666, int(unix.Mkdev(1, 5))) == nil { // which only root may
+		kinds["zero"] = "a device"
+	}
+	for p, kind := range kinds {
 		want(t, w.run(readOp(p)), Failed, kind)
 		want(t, w.run(writeOp(p, "x")), Failed, kind)
 		want(t, w.run(patchOp(p, "@@ -1 +1 @@\n-a\n+b\n")), Failed, kind)
