@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/history"
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/google/go-cmp/cmp"
@@ -71,6 +72,184 @@ func TestAConversationThatOverflowsIsCompactedOnceAndGoesOn(t *testing.T) {
 				t.Errorf("a summary was taken for a request, or nested: %q", last)
 			}
 		})
+	}
+}
+
+func TestWhenARequestIsTooLargeForTheWindow(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		context, output int
+		perToken        float64
+		largest         int // bytes that still fit
+	}{
+		{"room for an answer as the profile says", 1600, 100, 0, 5700},
+		{"a quarter of a small window", 1000, 0, 0, 2850},
+		{"at most 8000 tokens of a large one", 100000, 0, 0, 349600},
+		{"as many bytes a token as were measured", 1600, 100, 2, 2850},
+	} {
+		s := &Session{bytesPerToken: c.perToken}
+		p := model.Profile{Context: c.context, MaxOutput: c.output}
+		if s.full(p, c.largest) || !s.full(p, c.largest+1) {
+			t.Errorf("%s: %d bytes are full: %t, one more: %t", c.name, c.largest, s.full(p, c.largest), s.full(p, c.largest+1))
+		}
+		if s.full(model.Profile{MaxOutput: c.output}, 1<<30) {
+			t.Errorf("%s: full without a window", c.name)
+		}
+	}
+	s := new(Session)
+	for _, c := range []struct {
+		bytes  int
+		tokens uint64
+		want   float64
+	}{
+		{300, 100, 4}, {2997, 999, 4}, {3000, 1000, 3}, {100, 5000, 1}, {100000, 1000, 8}, {300, 0, 8},
+	} {
+		if s.measured(c.bytes, model.Usage{Input: c.tokens}); s.perToken() != c.want {
+			t.Errorf("after %d bytes in %d tokens: %v bytes a token, want %v", c.bytes, c.tokens, s.perToken(), c.want)
+		}
+	}
+}
+
+func TestTheWordsOfThePersonAreKept(t *testing.T) {
+	said := func(texts ...string) history.History {
+		var h history.History
+		for i, text := range texts {
+			h.Messages = append(h.Messages, history.Message{ID: uint64(3 * i), Role: history.User, Text: text},
+				history.Message{ID: uint64(3*i + 1), Role: history.Assistant, Text: "an answer"}, history.Message{ID: uint64(3*i + 2), Role: history.Agent, Text: "a note"})
+		}
+		return h
+	}
+	long := strings.Repeat("ä", maxRequest)
+	full := "- " + long + "\n"
+	for name, c := range map[string]struct {
+		texts []string
+		want  string // after the heading
+	}{
+		"all of them":   {[]string{"one", "two"}, "- one\n- two\n\n"},
+		"at the limit":  {[]string{long}, full + "\n"},
+		"over it":       {[]string{long + "bc"}, "- " + long + " [… 2 more characters]\n\n"},
+		"six of them":   {[]string{long, long, long, long, long, long}, strings.Repeat(full, 6) + "\n"},
+		"one left out":  {[]string{"first", long, long, long, long, long, long}, "- first\n- (1 prompts left out)\n" + strings.Repeat(full, 5) + "\n"},
+		"many left out": {[]string{long, "old", "older", long, long, long, long, "new", long}, full + "- (3 prompts left out)\n" + strings.Repeat(full, 3) + "- new\n" + full + "\n"},
+	} {
+		short := strings.NewReplacer(long, "<long>")
+		if d := cmp.Diff(short.Replace("What the user asked for, in their own words:\n"+c.want), short.Replace(requests(said(c.texts...)))); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+	if got := requests(history.History{}); got != "" {
+		t.Errorf("of nobody: %q", got)
+	}
+}
+
+// stubborn refuses requests for a summary of more than so many messages.
+type stubborn struct {
+	fits  int
+	kind  model.ErrorKind
+	asked []model.Request
+}
+
+func (m *stubborn) Respond(_ context.Context, req model.Request, _ func(model.Delta)) (model.Response, error) {
+	last := string(req.Messages[len(req.Messages)-1])
+	switch {
+	case !strings.Contains(last, "Summarize the conversation"):
+		if len(m.asked) == 0 && len(req.Messages) > 20 {
+			return model.Response{}, &model.Error{Kind: model.ContextOverflow, Message: "too long"}
+		}
+		return model.Response{Text: new("ok"), Finish: "stop", Usage: model.Usage{Output: 1}}, nil
+	default:
+		m.asked = append(m.asked, req)
+		if len(req.Messages) > m.fits {
+			return model.Response{}, &model.Error{Kind: m.kind, Message: "no summary of that"}
+		}
+		return model.Response{Text: new("They talked \xff."), ProviderID: "sum-1", Usage: model.Usage{Input: 7, Output: 2}, Finish: "stop"}, nil
+	}
+}
+
+func TestASummaryIsMadeOfEverLessUntilItFits(t *testing.T) {
+	for name, c := range map[string]struct {
+		fits  int
+		kind  model.ErrorKind
+		asked []int // messages of each request for a summary
+		ends  string
+	}{
+		"at once":               {99, model.ContextOverflow, []int{22}, "ok"},
+		"the second time":       {11, model.ContextOverflow, []int{22, 10}, "ok"},
+		"the fourth time":       {4, model.ContextOverflow, []int{22, 10, 6, 2}, "ok"},
+		"never":                 {1, model.ContextOverflow, []int{22, 10, 6, 2, 2}, "could not be compacted"},
+		"for another reason":    {1, model.BadRequest, []int{22}, "could not be compacted"},
+		"while it is too busy":  {1, model.Overloaded, []int{22}, "could not be compacted"},
+		"with nothing but room": {22, model.ContextOverflow, []int{22}, "ok"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
+			m := &stubborn{fits: c.fits, kind: c.kind}
+			withModel(r, m, 0)
+			var id uuid.UUID
+			var res TurnResult
+			for i := range 11 {
+				id, res = r.run(fmt.Sprintf("request number %d", i))
+			}
+			if !strings.Contains(res.Text, c.ends) {
+				t.Errorf("the turn ended %+v", res)
+			}
+			var asked []int
+			for _, req := range m.asked {
+				asked = append(asked, len(req.Messages))
+				if req.Step != "11/0" || req.Tools != nil || !strings.Contains(string(req.Messages[0]), "Be brief.") {
+					t.Errorf("the request for a summary has step %s, %d tools and begins with %s", req.Step, len(req.Tools), req.Messages[0])
+				}
+			}
+			if d := cmp.Diff(c.asked, asked); d != "" {
+				t.Errorf("messages of the requests for a summary (-want +got):\n%s", d)
+			}
+			if c.ends != "ok" {
+				return
+			}
+			var told strings.Builder
+			told.WriteString("What the user asked for, in their own words:\n")
+			for i := range 10 {
+				fmt.Fprintf(&told, "- request number %d\n", i)
+			}
+			want := []*event.Summary{{Turn: 11, Text: told.String() + "\nThey talked \ufffd.", CoveredUpTo: summaries(r)[0].CoveredUpTo, Usage: model.Usage{Input: 7, Output: 2}, Profile: "demo", ProviderID: "sum-1"}}
+			if d := cmp.Diff(want, summaries(r)); d != "" {
+				t.Errorf("the summary (-want +got):\n%s", d)
+			}
+			h := folds(t, r.store, id)
+			if h.Messages[h.Covered()].Text != "request number 10" {
+				t.Errorf("the summary covers %d messages", h.Covered())
+			}
+			if got, want := r.Status().Usage, (Usage{Input: 7, Output: 11 + 2}); got != want {
+				t.Errorf("the status counts %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+// blank answers the request for a summary with white space.
+type blank struct{ small }
+
+func (m *blank) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
+	resp, err := m.small.Respond(ctx, req, delta)
+	if err == nil && strings.Contains(string(req.Messages[len(req.Messages)-1]), "Summarize the conversation") {
+		resp.Text = new(" \n")
+	}
+	return resp, err
+}
+
+// A window that the profile only guesses at does not stop a conversation that
+// cannot be summarized, and it says so once a turn at most.
+func TestAConversationThatCannotBeSummarizedGoesOnWhileItFits(t *testing.T) {
+	r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
+	withModel(r, &blank{small{limit: 1 << 20}}, 400)
+	for i := range 4 {
+		if _, res := r.run(fmt.Sprintf("request number %d", i)); res.Outcome != "complete" {
+			t.Fatalf("turn %d ended %+v", i, res)
+		}
+	}
+	notes := strings.Count(r.kinds(), "note the conversation was not compacted: model answered bad_request: the model answered the request for a summary with nothing")
+	if len(summaries(r)) != 0 || notes != 3 {
+		t.Errorf("%d summaries, %d notes in 4 turns:\n%s", len(summaries(r)), notes, r.kinds())
 	}
 }
 

@@ -140,14 +140,18 @@ func TestFoldPairsCallsWithTheirResults(t *testing.T) {
 }
 
 func TestTheFirstResultOfACallCounts(t *testing.T) {
-	check(t, `
-0 t1 user "go"
-1 t1 assistant ""
-  2 a exec({}) cancelled "cancelled"
-`,
-		user(1, "go"), answer(1, 1, "", "a exec {}"), called(1, 2, "a"),
-		result(2, 2, event.Cancelled, "cancelled"), result(2, 2, event.Completed, "late"),
-		&event.Approval{Turn: 1, ID: 2, State: "asked"})
+	for _, first := range []event.State{event.Completed, event.Failed, event.Rejected, event.Cancelled, event.Interrupted} {
+		state := map[event.State]string{event.Completed: "done", event.Rejected: "rejected", event.Cancelled: "cancelled"}[first]
+		if state == "" {
+			state = "failed"
+		}
+		want := "\n0 t1 user \"go\"\n1 t1 assistant \"\"\n  2 a exec({}) " + state + " \"first\"\n"
+		payloads := []event.Payload{user(1, "go"), answer(1, 1, "", "a exec {}"), called(1, 2, "a"), result(2, 2, first, "first")}
+		for _, second := range []event.State{event.Completed, event.Failed, event.Cancelled} {
+			check(t, want, append(payloads, result(2, 2, second, "late"), &event.Approval{Turn: 1, ID: 2, State: "asked"})...)
+		}
+		check(t, want+"5 t2 user \"more\"\n8 t3 user \"again\"\n", append(payloads, done(1), user(2, "more"), done(2), result(2, 2, event.Completed, "two turns later"), user(3, "again"))...)
+	}
 }
 
 func TestAQueuedTurnIsSeenWhenTheRunningOneEnds(t *testing.T) {

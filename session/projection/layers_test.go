@@ -106,15 +106,38 @@ func TestTheWindowCountsWhatTheSummaryLeaves(t *testing.T) {
 }
 
 func TestEveryCutOfAConversationKeepsPairs(t *testing.T) {
-	h := talk(say("u"), reply("", call("t1", "x", history.Done, "r1")), reply("", call("t2", "x", history.Done, "r2")), reply("text"))
-	for covered := range uint64(5) {
-		for window := range 5 {
+	rounds := func(n string) []history.Message {
+		return []history.Message{say("u" + n), reply("", call("a"+n, "x", history.Done, "r1"), call("b"+n, "x", history.Failed, "r2")), reply("", call("c"+n, "x", history.Done, "r3")), reply("text")}
+	}
+	h := talk(append(append(rounds("1"), rounds("2")...), say("u3"))...)
+	for covered := range uint64(len(h.Messages)) {
+		for window := range len(h.Messages) + 1 {
 			h.Summary = &history.Summary{Text: "s", CoveredUpTo: covered}
+			if covered == 0 {
+				h.Summary = nil
+			}
 			got, err := Project(t.Context(), h, System{}, Model{}, *with(func(c *Config) { c.MaxMessages = window }), Hooks{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			wellFormed(t, got)
+			if covered > 0 {
+				got = got[1:]
+			}
+			// The one limit on messages does not count results.
+			kept := 0
+			for _, m := range got {
+				if !strings.HasPrefix(string(m), `{"role":"tool"`) {
+					kept++
+				}
+			}
+			cut := window > 0 && len(h.Messages)-int(covered) > window
+			if cut && kept > window || !cut && kept != len(h.Messages)-int(covered) {
+				t.Errorf("%d messages covered, a window of %d: %d are shown", covered, window, kept)
+			}
+			if (cut || covered == 0) && !strings.HasPrefix(string(got[0]), `{"role":"user"`) {
+				t.Errorf("%d messages covered, a window of %d: it opens with %s", covered, window, got[0])
+			}
 		}
 	}
 }
