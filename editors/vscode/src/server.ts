@@ -28,6 +28,13 @@ export interface Listener {
 /** The server was not started, and the person was told why. */
 export class NotStarted extends Error {}
 
+/** Leaves it to the extension what the person is told of errors. */
+class Client extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
 /**
  * Owns the one language client and its process: starts it at the first use and
  * again, later and later, when it ends by itself.
@@ -125,7 +132,7 @@ export class Server implements vscode.Disposable {
 
   private async launch(): Promise<LanguageClient> {
     const file = this.find();
-    const client = new LanguageClient('agentLsp', 'Agent', { command: file, transport: TransportKind.stdio }, this.options());
+    const client = new Client('agentLsp', 'Agent', { command: file, transport: TransportKind.stdio }, this.options());
     client.registerFeature(experimental);
     client.onNotification('agent/transcript', (p: Entry & { session: string }) => this.listener.entry(p.session, { index: p.index, at: p.at, event: p.event }));
     client.onNotification('agent/delta', (p: { session: string; turn: number; text: string }) => this.listener.delta(p.session, p.turn, p.text));
@@ -135,7 +142,7 @@ export class Server implements vscode.Disposable {
       await client.start();
     } catch (e) {
       await client.dispose().catch(() => undefined);
-      throw new Error(`the agent's server did not start: ${e instanceof Error ? e.message : String(e)}`);
+      throw new Error(`${file} did not start as the agent's server: ${whyNot(e)}`);
     }
     this.client = client;
     const again = this.again;
@@ -165,18 +172,23 @@ export class Server implements vscode.Disposable {
     throw new NotStarted(found.problem);
   }
 
-  /** Called when the connection ended and nobody asked for it. */
+  /** Called when the connection ended. */
   private closed(): void {
-    if (this.stopping) {
-      return;
-    }
     const client = this.client;
+    if (this.stopping || !client) {
+      return; // asked for, or a start that failed, which its caller hears of
+    }
     this.client = undefined;
+    // Not from within the client's own handler.
+    setImmediate(() => void client.dispose().catch(() => undefined));
+    this.retry();
+  }
+
+  /** Starts the server again after a while, unless it ended too often. */
+  private retry(): void {
     this.again = true;
     const wait = this.backoff.next(Date.now());
     this.listener.ended(wait !== undefined);
-    // Not from within the client's own handler.
-    setImmediate(() => void client?.dispose().catch(() => undefined));
     if (wait === undefined) {
       this.log.error('the server ended too often and is not started again');
       this.giveUp();
@@ -186,7 +198,12 @@ export class Server implements vscode.Disposable {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.timer = undefined;
-      this.start().catch((e: unknown) => this.log.error(String(e)));
+      this.start().catch((e: unknown) => {
+        this.log.error(String(e));
+        if (!(e instanceof NotStarted)) {
+          this.retry();
+        }
+      });
     }, wait);
   }
 
@@ -280,6 +297,12 @@ const experimental: StaticFeature = {
   getState: () => ({ kind: 'static' }),
   clear: () => undefined,
 };
+
+/** What a client says of a server that ends at once names nothing that would help. */
+function whyNot(e: unknown): string {
+  const said = e instanceof Error ? e.message : String(e);
+  return /EPIPE|disposed|destroyed|closed/i.test(said) ? 'it ended before it answered' : said;
+}
 
 function executable(file: string): boolean {
   try {

@@ -7,7 +7,15 @@ const files = {
   'main.go': 'package main\n\n// unsaved\nfunc main() {\n\t_, x := "😀é", y\n\tprintln(x)\n}\n',
   'other.txt': 'kept\n',
   'noeol.txt': 'a\nb',
+  'closed.go': 'package main\n\nvar _ = 1\n',
 };
+
+/** What files hold before and after the agent wrote them: how texts end, above all. */
+export const ends = [
+  ['a\nb', 'a\nB'], ['a\nb', 'a\nb\n'], ['a\nb', 'a\nb\nc'], ['a\nb', 'x\ny'], ['a\nb', ''],
+  ['a\nb\n', 'a\nB\n'], ['a\nb\n', 'a\nb'], ['a\nb\n', 'a\nb\nc\n'], ['a\nb\n', 'a\nb\n\n'], ['a\nb\n', 'a\n'], ['a\nb\n', 'x\ny\n'], ['a\nb\n', ''],
+  ['', 'a'], ['', 'a\n'], ['\n', 'a\n'], ['a\r\nb\r\n', 'a\r\nb\r\nc\r\n'], ['a\r\nb\r\n', 'a\r\nb'], ['\ufeffa\nb', '\ufeffa\nb\n'],
+].map(([before, after], i) => ({ name: `ends/${String(i).padStart(2, '0')}.txt`, before, after }));
 
 export function workspace(dir, extra = {}) {
   for (const [name, text] of Object.entries({ ...files, ...extra })) {
@@ -39,8 +47,29 @@ const scripts = {
   talk: [{ when: '1/1', text: 'Hello.' }, { when: '2/1', text: 'Hello again.' }],
   create: [{ calls: [{ write: { path: 'sub/new.txt', text: 'one\ntwo' } }] }, { text: 'Made.' }],
   noeol: [{ calls: [{ read: { path: 'noeol.txt' } }] }, { calls: [patch('noeol.txt', '-b', '+B')] }, { text: 'Edited.' }],
+  closed: [
+    { calls: [{ read: { path: 'closed.go' } }] },
+    { calls: [patch('closed.go', '-var _ = 1', '+var _ = nobody')] },
+    { when: 'undefined: nobody', calls: [exec('grep', 'nobody', 'closed.go')] },
+    { when: 'var _ = nobody', calls: [patch('closed.go', '-var _ = nobody', '+var _ = 1')] },
+    { text: 'As before.' },
+  ],
+  ends: [
+    { calls: ends.map(({ name }) => ({ read: { path: name } })) },
+    { calls: ends.map(({ name, after }) => ({ write: { path: name, text: after.replace('\ufeff', '') } })) },
+    { text: 'Done.' },
+  ],
+  disk: [
+    { when: '1/1', calls: [exec('sh', '-c', 'sed -i s/two/TWO/ clean.txt; echo disk > dirty.txt')] },
+    { when: '1/2', calls: [{ read: { path: 'dirty.txt' } }] },
+    { when: '1/3', calls: [patch('dirty.txt', '-two', '+2')] },
+    { when: '1/4', text: 'Done.' },
+  ],
   crash: [{ when: '1/1', calls: [exec('sh', '-c', 'echo once >> crashed; sleep 600')] }, { when: '1/2', text: 'So be it.' }],
-  look: [{ calls: [exec('touch', 'effect')] }, { text: 'I could not.' }],
+  look: [
+    { when: '1/1', calls: [exec('touch', 'effect')] }, { when: '1/2', text: 'I could not.' },
+    { when: '2/1', calls: [exec('touch', 'effect')] }, { when: '2/2', text: 'Now I could.' },
+  ],
   // What the pictures show; the pauses let the page be seen at work.
   show: [
     { text: 'Let me look at the program first.', calls: [{ read: { path: 'main.go' } }] },

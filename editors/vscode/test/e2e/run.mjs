@@ -60,12 +60,12 @@ async function inHost(part, prepare) {
   const c = common();
   const results = path.join(c.dir, 'results');
   fs.writeFileSync(results, '');
-  const { workspace: at, user = {}, machine = {}, ...rest } = prepare(c.dir);
+  const { workspace: at, user = {}, machine = {}, meanwhile, ...rest } = prepare(c.dir);
   const workbench = await startWorkbench({
     tools, workspace: at, user: { ...c.user, ...user }, machine: { ...c.machine, ...machine }, tests: true, ...rest,
     env: { ...c.env, AGENT_E2E_GO: go, AGENT_E2E_SUITE: part, AGENT_E2E_RESULTS: results },
   });
-  const code = await runInHost(workbench, { extension, tests: path.join(here, 'host', 'index.cjs') });
+  const code = await runInHost(workbench, { extension, tests: path.join(here, 'host', 'index.cjs'), meanwhile });
   const say = report(part);
   const lines = fs.readFileSync(results, 'utf8').trim().split('\n').filter(Boolean).map((l) => JSON.parse(l));
   for (const l of lines) {
@@ -96,6 +96,7 @@ const parts = {
       workspace: workspace(path.join(dir, 'p'), {
         '.vscode/settings.json': JSON.stringify({ 'agentLsp.approvals': 'all', 'agentLsp.server.path': '/bin/false', 'agentLsp.checker.enabled': false }),
       }),
+      meanwhile: (page) => page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click({ timeout: 180_000 }),
       user: { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never', 'agentLsp.approvals': 'edits' },
     })),
   path: () =>

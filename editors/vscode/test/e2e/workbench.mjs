@@ -109,8 +109,11 @@ export async function startBrowser() {
   };
 }
 
-/** Runs a module that exports run() in the extension host; answers its exit code. */
-export async function runInHost(workbench, { extension, tests, timeout = 240_000 }) {
+/**
+ * Runs a module that exports run() in the extension host; answers its exit code.
+ * meanwhile does in the page what only a person can.
+ */
+export async function runInHost(workbench, { extension, tests, meanwhile, timeout = 240_000 }) {
   const browser = await startBrowser();
   try {
     let done;
@@ -121,6 +124,7 @@ export async function runInHost(workbench, { extension, tests, timeout = 240_000
     const payload = [['extensionDevelopmentPath', remote(extension)], ['extensionTestsPath', remote(tests)], ['skipWelcome', 'true']];
     await browser.page.goto(workbench.url + '&payload=' + encodeURIComponent(JSON.stringify(payload)));
     const timer = setTimeout(() => done('timeout'), timeout);
+    meanwhile?.(browser.page).catch((e) => done(e)); // which has gone with the page if nobody needed it
     const code = await finished;
     clearTimeout(timer);
     return code;

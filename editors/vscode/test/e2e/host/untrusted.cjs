@@ -1,9 +1,10 @@
-// A folder that the person did not trust, with settings that would arm the agent.
+// A folder that the person did not trust, with settings that would arm the agent, and
+// then does trust, while all runs.
 const vscode = require('vscode');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
-const { root, agent, events, ended, open, session } = require('./kit.cjs');
+const { root, agent, until, events, ended, open, session, servers } = require('./kit.cjs');
 
 module.exports = {
   async 'the settings of an untrusted folder do not count'() {
@@ -33,5 +34,32 @@ module.exports = {
     assert.equal(check.outcome, 'skipped');
     assert.match(check.text, /not trusted/);
     assert.equal(a.sessions.status(id).state, 'unchecked');
+  },
+
+  async 'trust that is granted while it runs reaches the server: what was refused is done, in the same session'() {
+    const a = await agent();
+    const id = await session(a, 'look', 'all');
+    await ended(a, await a.run('ask', ['do it']));
+    const effect = path.join(root(), 'effect');
+    assert.equal(fs.existsSync(effect), false);
+    const [before] = servers();
+    const { client } = a.server;
+    void vscode.commands.executeCommand('workbench.trust.manage'); // where the page is clicked
+    await until('trust', () => vscode.workspace.isTrusted, 60_000);
+    await until('a server that knows', () => a.server.running && a.server.client !== client && servers().length === 1 && servers()[0] !== before);
+    const started = await a.run('ask', ['and now?']);
+    assert.deepEqual(started, { session: id, turn: 2 });
+    await ended(a, started);
+    assert.equal(events(a, id).findLast((e) => e.kind === 'result').state, 'completed');
+    assert.equal(fs.existsSync(effect), true);
+  },
+
+  async 'the checker runs there now, unless the folder says that it shall not'() {
+    const a = await agent();
+    assert.equal((await a.run('check', []))[0].outcome, 'skipped');
+    await vscode.workspace.getConfiguration('agentLsp').update('checker.enabled', undefined, vscode.ConfigurationTarget.Workspace);
+    await until('what it finds', async () => (await a.run('check', []))[0].outcome === 'found');
+    const config = vscode.workspace.getConfiguration('agentLsp');
+    assert.notEqual(config.get('server.path'), '/bin/false', 'a program is never named by a folder, trusted or not');
   },
 };
