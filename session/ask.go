@@ -143,11 +143,11 @@ func typedCalls(msg *event.Message) ([]core.Call, []string) {
 			faults[i], bad = err.Error(), true
 		}
 	}
-	if cutByLimit(msg.Finish) && len(msg.Calls) > 0 {
+	if why := cutBy(msg.Finish); why != "" && len(msg.Calls) > 0 {
 		// A call may have lost its end even where its arguments happen to parse.
 		bad = true
 		for i := range faults {
-			faults[i] = "not run: the answer was cut by the output limit; send a shorter call"
+			faults[i] = "not run: the answer was cut by " + why
 		}
 	}
 	if !bad {
@@ -163,9 +163,16 @@ func typedCalls(msg *event.Message) ([]core.Call, []string) {
 
 func typedCall(fc model.FunctionCall) (core.Call, error) { return model.Typed(fc) }
 
-// cutByLimit tells the finish reasons of an answer that lost its end.
-func cutByLimit(finish string) bool {
-	return finish == "length" || finish == "max_tokens" || finish == "max_output_tokens"
+// cutBy says what took the end of an answer that finished for this reason, or
+// nothing.
+func cutBy(finish string) string {
+	switch finish {
+	case "length", "max_tokens", "max_output_tokens":
+		return "the output limit; send a shorter call"
+	case "content_filter", "refusal":
+		return "the provider's filter; do something else"
+	}
+	return ""
 }
 
 // respond asks the turn's profile once and, when that one is out of reach, each

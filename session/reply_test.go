@@ -29,7 +29,7 @@ func TestACallThatWasCutByTheOutputLimitIsNotRun(t *testing.T) {
 		"without arguments":  ``,
 		"after another call": `{"path":"b.txt","text":"whole"}`,
 	} {
-		for _, finish := range []string{"length", "max_tokens", "max_output_tokens"} {
+		for finish, why := range map[string]string{"length": "limit", "max_tokens": "limit", "max_output_tokens": "limit", "content_filter": "filter", "refusal": "filter"} {
 			t.Run(name+", "+finish, func(t *testing.T) {
 				r := start(t, map[string]string{"a.txt": "before\n"}, "version: 1\nentries: [{text: unused}]\n")
 				m := &answers{replies: []model.Response{
@@ -46,7 +46,7 @@ func TestACallThatWasCutByTheOutputLimitIsNotRun(t *testing.T) {
 				if _, err := os.Stat(filepath.Join(r.dir, "b.txt")); err == nil {
 					t.Error("b.txt was written")
 				}
-				if last := m.requests[1].Messages[len(m.requests[1].Messages)-1]; !strings.Contains(string(last), "cut by the output limit") {
+				if last := m.requests[1].Messages[len(m.requests[1].Messages)-1]; !strings.Contains(string(last), "cut by the ") || !strings.Contains(string(last), why) {
 					t.Errorf("the model was told %s", last)
 				}
 			})

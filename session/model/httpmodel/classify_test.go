@@ -51,6 +51,8 @@ func TestWhatIsNoOverflow(t *testing.T) {
 	check(t, 429, `{"type":"error","error":{"type":"rate_limit_error","message":"would exceed your organization's rate limit of 40,000 input tokens per minute; reduce the prompt length"}}`, model.Rate, "per minute")
 	check(t, 400, `{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens"}}`, model.BadRequest, "8192")
 	check(t, 400, `{"error":{"message":"Invalid 'tools[0].function.name': string too long","type":"invalid_request_error","code":"string_too_long"}}`, model.BadRequest, "too long")
+	check(t, 0, `{"error":{"message":"Request too large for gpt-x on tokens per min (TPM): Limit 30000; reduce the length of the messages.","code":"rate_limit_exceeded"}}`, model.Rate, "TPM")
+	check(t, 400, `{"error":{"message":"maximum context length per day is used up, your quota","code":"insufficient_quota"}}`, model.Auth, "quota")
 	check(t, 401, `{"error":{"message":"context window of your key is over"}}`, model.Auth, "")
 }
 
