@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/history"
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/go-json-experiment/json"
@@ -51,7 +52,7 @@ entries:
 
 var crashPrompts = []string{"first", "second", "third"}
 
-// killingStore dies at its nth append.
+// killingStore dies at its nth append, and says of each what it writes.
 type killingStore struct {
 	store.Store
 	left  int
@@ -63,11 +64,28 @@ func (k *killingStore) AppendAll(ctx context.Context, id uuid.UUID, at time.Time
 	if k.left == 0 && !k.after {
 		die()
 	}
+	fmt.Println("WRITE " + sort(ps))
 	first, err := k.Store.AppendAll(ctx, id, at, ps)
 	if k.left == 0 {
 		die()
 	}
 	return first, err
+}
+
+// sort tells by its first event which sort of write one is: two of a sort are the
+// same thing at two places of the session.
+func sort(ps []store.Payload) string {
+	p, err := event.Decode(ps[0].Data)
+	if err != nil {
+		panic(err)
+	}
+	switch p := p.(type) {
+	case *event.Result:
+		return fmt.Sprintf("result, edit: %v, effect: %v", p.Edit != nil, strings.HasPrefix(p.Text, "exit code"))
+	case *event.Approval:
+		return fmt.Sprintf("approval %s, edit: %v", p.State, p.Edit != nil)
+	}
+	return string(p.Kind())
 }
 
 // die ends the process as a kill does: nothing deferred runs.
@@ -137,6 +155,13 @@ func folded(t *testing.T, st store.Store, id uuid.UUID) string {
 // was killed.
 func crashChild(t *testing.T, dir string, at int, after, resume bool) (string, bool) {
 	t.Helper()
+	text, _, ok := crashRun(t, dir, at, after, resume)
+	return text, ok
+}
+
+// crashRun is crashChild that also answers the sort of each write.
+func crashRun(t *testing.T, dir string, at int, after, resume bool) (folded string, writes []string, ok bool) {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCrashChild$", "-test.v")
 	cmd.Env = append(os.Environ(), crashDir+"="+dir, crashAt+"="+strconv.Itoa(at))
 	if after {
@@ -147,15 +172,18 @@ func crashChild(t *testing.T, dir string, at int, after, resume bool) (string, b
 	}
 	out, err := cmd.CombinedOutput()
 	for line := range strings.Lines(string(out)) {
+		if sort, ok := strings.CutPrefix(line, "WRITE "); ok {
+			writes = append(writes, strings.TrimSpace(sort))
+		}
 		if text, ok := strings.CutPrefix(line, "FOLDED "); ok && err == nil {
-			return strings.TrimSpace(text), true
+			return strings.TrimSpace(text), writes, true
 		}
 	}
 	if err != nil && strings.HasSuffix(string(out), "DYING\n") {
-		return "", false
+		return "", writes, false
 	}
 	t.Fatalf("the child ended without an answer: %v\n%s", err, out)
-	return "", false
+	return "", nil, false
 }
 
 func crashSite(t *testing.T) string {
@@ -173,50 +201,50 @@ func crashSite(t *testing.T) string {
 	return dir
 }
 
-// TestASessionSurvivesAKillAtEveryWrite is the matrix. The plain suite takes
-// every seventh place; AGENT_LSP_TEST_SLOW takes them all.
+// TestASessionSurvivesAKillAtEveryWrite is the matrix. The plain suite takes one
+// write of each sort; AGENT_LSP_TEST_SLOW takes them all.
 func TestASessionSurvivesAKillAtEveryWrite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts some dozens of processes")
 	}
-	whole, ok := crashChild(t, crashSite(t), 0, false, false)
-	if !ok {
-		t.Fatal("the uninterrupted session was killed")
+	whole, writes, ok := crashRun(t, crashSite(t), 0, false, false)
+	if !ok || len(writes) < 20 {
+		t.Fatalf("the uninterrupted session was killed, or wrote only %d times", len(writes))
 	}
-	step := 7
-	if os.Getenv("AGENT_LSP_TEST_SLOW") != "" {
-		step = 1
-	}
-	for at := 1; ; at += step {
-		killed := false
+	taken := map[string]bool{"check": true, "approval asked, edit: false": true} // behind which nothing happens at once
+	for i, sort := range writes {
+		if taken[sort] && os.Getenv("AGENT_LSP_TEST_SLOW") == "" {
+			continue
+		}
+		taken[sort] = true
 		for _, after := range []bool{false, true} {
-			dir := crashSite(t)
-			if _, finished := crashChild(t, dir, at, after, false); finished {
-				continue
-			}
-			killed = true
-			where, again := fmt.Sprintf("killed at write %d (after: %v)", at, after), 0
-			if after { // the process that resumes is killed, too, at one of its first writes
-				again = 1 + at%3
-				where += fmt.Sprintf(", and at write %d after the resume", again)
-			}
-			resumed, ok := crashChild(t, dir, again, false, true)
-			if !ok && after {
-				resumed, ok = crashChild(t, dir, 0, false, true)
-			}
-			if !ok {
-				t.Fatalf("%s: the resumed session was killed", where)
-			}
-			compareHistories(t, where, whole, resumed)
-			effects(t, where, dir)
-		}
-		if !killed {
-			if at == 1 {
-				t.Fatal("no child was killed")
-			}
-			return
+			crash(t, i+1, after, sort, whole)
 		}
 	}
+}
+
+// crash kills a session at one write and resumes it.
+func crash(t *testing.T, at int, after bool, sort, whole string) {
+	t.Helper()
+	where, again := fmt.Sprintf("killed at write %d (after: %v), %s", at, after, sort), 0
+	dir := crashSite(t)
+	if _, finished := crashChild(t, dir, at, after, false); finished {
+		t.Errorf("%s: the session was not killed", where)
+		return
+	}
+	if after { // the process that resumes is killed, too, at one of its first writes
+		again = 1 + at%3
+		where += fmt.Sprintf(", and at write %d after the resume", again)
+	}
+	resumed, ok := crashChild(t, dir, again, false, true)
+	if !ok && after {
+		resumed, ok = crashChild(t, dir, 0, false, true)
+	}
+	if !ok {
+		t.Fatalf("%s: the resumed session was killed", where)
+	}
+	compareHistories(t, where, whole, resumed)
+	effects(t, where, dir)
 }
 
 // compareHistories allows a difference only in results marked interrupted.
