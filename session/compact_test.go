@@ -226,6 +226,33 @@ func TestASummaryIsMadeOfEverLessUntilItFits(t *testing.T) {
 	}
 }
 
+// narrow takes requests for a summary, and the first of the others.
+type narrow struct {
+	stubborn
+	steps []string
+}
+
+func (m *narrow) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
+	m.steps = append(m.steps, req.Step)
+	if len(m.steps) > 1 && req.Tools != nil {
+		return model.Response{}, &model.Error{Kind: model.ContextOverflow, Message: "too long"}
+	}
+	return m.stubborn.Respond(ctx, req, delta)
+}
+
+func TestARequestThatOverflowsAfterASummaryIsNotSentAgain(t *testing.T) {
+	r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
+	m := &narrow{stubborn: stubborn{fits: 99}}
+	withModel(r, m, 0)
+	r.run("one")
+	if _, res := r.run("two"); res.Outcome != "cancelled" || !strings.Contains(res.Text, "context_overflow: too long") {
+		t.Errorf("the turn ended %+v", res)
+	}
+	if d := cmp.Diff([]string{"1/1", "2/1", "2/0", "2/1"}, m.steps); d != "" {
+		t.Errorf("requests (-want +got):\n%s", d)
+	}
+}
+
 // blank answers the request for a summary with white space.
 type blank struct{ small }
 

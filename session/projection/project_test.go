@@ -112,13 +112,14 @@ func TestEveryCallStateHasAResult(t *testing.T) {
 	check(t, given{config: &cfg, system: System{Base: "BASE"}, history: talk(say("go"), reply("working",
 		call("c1", "a", history.Done, "ok"), call("c2", "b", history.Failed, "boom"),
 		call("c3", "c", history.Rejected, ""), call("c4", "d", history.Cancelled, "Cancelled by user."),
-		call("c5", "e", history.Running)))}, `
+		call("c5", "e", history.Running), call("c6", "f", history.Awaiting, "part")))}, `
 {"role":"system","content":"BASE"}
 {"role":"user","content":"go"}
-{"role":"assistant","content":"working","reasoning_content":"(no reasoning recorded for this step)","reasoning":"(no reasoning recorded for this step)","tool_calls":[{"id":"c1","type":"function","function":{"name":"a","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"b","arguments":"{}"}},{"id":"c3","type":"function","function":{"name":"c","arguments":"{}"}},{"id":"c4","type":"function","function":{"name":"d","arguments":"{}"}},{"id":"c5","type":"function","function":{"name":"e","arguments":"{}"}}]}
+{"role":"assistant","content":"working","reasoning_content":"(no reasoning recorded for this step)","reasoning":"(no reasoning recorded for this step)","tool_calls":[{"id":"c1","type":"function","function":{"name":"a","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"b","arguments":"{}"}},{"id":"c3","type":"function","function":{"name":"c","arguments":"{}"}},{"id":"c4","type":"function","function":{"name":"d","arguments":"{}"}},{"id":"c5","type":"function","function":{"name":"e","arguments":"{}"}},{"id":"c6","type":"function","function":{"name":"f","arguments":"{}"}}]}
 {"role":"tool","tool_call_id":"c1","content":"ok"}
 {"role":"tool","tool_call_id":"c2","content":"Error: boom"}
 {"role":"tool","tool_call_id":"c3","content":"User rejected this tool call."}
 {"role":"tool","tool_call_id":"c4","content":"Cancelled by user."}
-{"role":"tool","tool_call_id":"c5","content":"Error: tool call was interrupted."}`)
+{"role":"tool","tool_call_id":"c5","content":"Error: tool call was interrupted."}
+{"role":"tool","tool_call_id":"c6","content":"Error: tool call was interrupted."}`)
 }

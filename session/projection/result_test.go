@@ -81,6 +81,20 @@ func TestLongResultsOfPreviousTurnsAreShortened(t *testing.T) {
 	}
 }
 
+func TestAShortenedResultStandsWhereTheWholeOneDid(t *testing.T) {
+	h := talk(say("first"), reply("run", call("c1", "read_file", history.Done, strings.Repeat("é", 12))), say("second"), reply("run", call("c2", "read_file", history.Done, strings.Repeat("é", 12))))
+	cfg := with(func(c *Config) { c.MaxToolResult = &ResultLimit{MaxChars: 10, PreviousTurnsOnly: true} })
+	const want = `
+{"role":"user","content":"first"}
+{"role":"assistant","content":"run","tool_calls":[{"id":"c1","type":"function","function":{"name":"read_file","arguments":"{}"}}]}
+{"role":"tool","tool_call_id":"c1","content":"SHORT"}
+{"role":"user","content":"second"}
+{"role":"assistant","content":"run","tool_calls":[{"id":"c2","type":"function","function":{"name":"read_file","arguments":"{}"}}]}
+{"role":"tool","tool_call_id":"c2","content":"éééééééééééé"}`
+	check(t, given{history: h, config: cfg}, strings.Replace(want, "SHORT", "éééééééééé… [truncated]", 1))
+	check(t, given{history: h, config: cfg, hooks: Hooks{Digest: counting{}}}, strings.Replace(want, "SHORT", "[read_file: 24 chars]", 1))
+}
+
 func TestWithoutAUserNothingIsOfAPreviousTurn(t *testing.T) {
 	h := talk(reply("", call("c1", "x", history.Done, "long")), reply("", call("c2", "x", history.Done, "long")))
 	got := results(t, given{history: h, config: with(func(c *Config) { c.MaxToolResult = &ResultLimit{MaxChars: 1, PreviousTurnsOnly: true} })})
