@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -84,13 +85,23 @@ func (e *Executor) decideGit(op *abi.Git) Decision {
 	return d
 }
 
-// insideGit checks the directory that the command is to run in, and what it could
-// read besides the repository: git diff compares any two files when one of them
-// lies outside.
+// insideGit checks the directory that the command is to run in, which repository
+// it would take there, and what it could read besides: git diff compares any two
+// files when one of them lies outside.
 func (e *Executor) insideGit(c gitCommand) (dir string, err error) {
 	dir, err = e.cleanCwd(&c.dir)
 	if err != nil {
 		return "", fmt.Errorf("git -C: %w", err)
+	}
+	root := realPath(e.ws.Dir())
+	for at := realPath(dir); !hasGit(at); at = filepath.Dir(at) {
+		rel, ok := below(root, at)
+		if !ok || filepath.Dir(at) == at {
+			break // what lies above was made by no call
+		}
+		if disguised(at) {
+			return "", fmt.Errorf("%s looks like git's own directory, in which git is not run: its settings could start programs", filepath.ToSlash(rel))
+		}
 	}
 	if c.name != "diff" {
 		return dir, nil

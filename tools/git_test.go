@@ -198,13 +198,61 @@ func TestNothingOfANestedRepositoryRunsInAnUntrustedWorkspace(t *testing.T) {
 			t.Errorf("git %v ran a program of the nested repository: %s", argv, got.Text)
 			os.Remove(marker)
 		}
-		if d := w.Decide(t.Context(), gitOp(argv...)); d.Verdict == Deny && (got.State != Failed || !strings.Contains(got.Text, "not trusted")) {
+		if d := w.Decide(t.Context(), gitOp(argv...)); d.Verdict == Deny && (got.State != Failed || got.Text != "not run: "+d.Reason) {
 			t.Errorf("git %v is denied but runs: %+v, %+v", argv, d, got)
 		}
 	}
 	want(t, w.run(gitOp("status", "--short")), Completed, " M f")
 	want(t, w.run(gitOp("-C", "sub", "status")), Failed, "not trusted", "filter.x.clean")
 	want(t, w.run(gitOp("submodule", "status")), Failed, "not trusted", "other repositories")
+}
+
+// TestARepositoryThatWritesMakeIsNoRepository has the model write what git takes for
+// a repository's own directory, with objects borrowed from the real one, in a mode
+// in which writing is not asked about.
+func TestARepositoryThatWritesMakeIsNoRepository(t *testing.T) {
+	needs(t, "git")
+	posix(t)
+	for _, where := range []string{"", "x/", "x/y/"} {
+		for _, split := range []bool{false, true} {
+			w := newWorld(t, map[string]string{"real/a.txt": "a\n"}, func(c *Config) { c.Policy.Mode = ModeEdits })
+			git(t, w, "init", "-q", "-b", "main", "real")
+			git(t, w, "-C", "real", "add", ".")
+			git(t, w, "-C", "real", "commit", "-q", "-m", "first")
+			marker := filepath.Join(w.dir, "ran")
+			at, common := where, where
+			if split {
+				common = "common/"
+			}
+			files := map[string]string{
+				at + "HEAD":                        git(t, w, "-C", "real", "rev-parse", "HEAD"),
+				common + "objects/info/alternates": filepath.Join(w.dir, "real/.git/objects") + "\n",
+				common + "refs/heads/none":         git(t, w, "-C", "real", "rev-parse", "HEAD"),
+				common + "config":                  "[core]\n\trepositoryformatversion = 0\n\tbare = true\n[diff \"x\"]\n\ttextconv = touch " + marker + "; cat\n",
+				common + "info/attributes":         "* diff=x\n",
+			}
+			if split {
+				files[at+"commondir"] = filepath.Join(w.dir, "common") + "\n"
+			}
+			for p, text := range files {
+				if d := w.Decide(t.Context(), writeOp(p, text)); d.Verdict == Allow {
+					want(t, w.run(writeOp(p, text)), Completed)
+				}
+			}
+			for _, argv := range [][]string{{"log", "-p"}, {"show"}, {"status"}} {
+				if where != "" {
+					argv = append([]string{"-C", where}, argv...)
+				}
+				got := w.run(gitOp(argv...))
+				if d := w.Decide(t.Context(), gitOp(argv...)); w.get("ran") != "<none>" || d.Verdict != Deny {
+					t.Errorf("git %v in what was written to %q: %+v, %+v", argv, where, d, got)
+					os.Remove(marker)
+				}
+				want(t, got, Failed, "looks like git's own directory")
+			}
+			want(t, w.run(gitOp("-C", "real", "log", "--format=%s")), Completed, "first")
+		}
+	}
 }
 
 func TestGitNeverWaitsForAPerson(t *testing.T) {

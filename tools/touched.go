@@ -129,6 +129,9 @@ func (e *Executor) dirty(ctx context.Context) map[string]stamp {
 // is false when it lies in none.
 func gitTop(dir string) (prefix string, ok bool) {
 	for at := dir; ; {
+		if disguised(at) {
+			return "", false
+		}
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			rel, err := filepath.Rel(at, dir)
 			if err != nil || rel == "." {
@@ -142,4 +145,25 @@ func gitTop(dir string) (prefix string, ok bool) {
 		}
 		at = up
 	}
+}
+
+// disguised reports whether git takes a directory for its own one of a repository
+// although nothing in it is named .git. Files with harmless names are enough for
+// that, so a model could make one, with settings that start programs.
+func disguised(dir string) bool { return gitsOwn(dir) && !hasGit(dir) }
+
+// gitsOwn reports whether a directory is laid out as git's own.
+func gitsOwn(dir string) bool {
+	there := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	}
+	return there("HEAD") && (there("objects") || there("commondir"))
+}
+
+// hasGit reports whether a work tree begins at a directory: git looks no further.
+func hasGit(dir string) bool {
+	git := filepath.Join(dir, ".git")
+	info, err := os.Lstat(git)
+	return err == nil && (!info.IsDir() || gitsOwn(git))
 }
