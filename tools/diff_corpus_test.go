@@ -86,6 +86,7 @@ var corpus = []struct {
 	{"into an empty file, bare", "", "@@\n+m\n", "m\n", ""},
 	{"nowhere", abc, "@@\n+m\n", "", "has no place"},
 	{"nowhere, with numbers that count lines", abc, "@@ -1,2 +1,3 @@\n+m\n", "", "has no place"},
+	{"nowhere, with a number that counts one line", abc, "@@ -1 +1,2 @@\n+m\n", "", "has no place"},
 	{"below an anchor", "func A(){}\nfunc B(){}\n", "@@ func A\n+// note\n", "func A(){}\n// note\nfunc B(){}\n", ""},
 	{"below an anchor that is absent", "func A(){}\nfunc B(){}\n", "@@ func C\n+// note\n", "", `no line of the file is "func C"`},
 	{"below an anchor that is there twice", "func A(){}\nfunc A(){}\n", "@@ func A\n+// note\n", "", `"func A" is in lines 1 and 2`},
