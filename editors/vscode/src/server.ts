@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { createInterface } from 'node:readline';
@@ -120,11 +121,13 @@ export class Server implements vscode.Disposable {
     this.client = undefined;
     this.stopping = true;
     this.again = true;
+    const child = client.serverProcess;
     try {
       await client.dispose();
     } catch (e) {
       this.log.warn(`the server did not stop in order: ${String(e)}`);
     } finally {
+      await gone(child); // until then it holds its sessions
       this.stopping = false;
     }
     this.listener.ended(false);
@@ -297,6 +300,16 @@ const experimental: StaticFeature = {
   getState: () => ({ kind: 'static' }),
   clear: () => undefined,
 };
+
+/** Waits for the end of a process; the client kills one that takes longer than 2 s. */
+async function gone(child: ChildProcess | undefined): Promise<void> {
+  if (child && child.exitCode === null && child.signalCode === null) {
+    await new Promise<void>((resolve) => {
+      const enough = setTimeout(resolve, 4000);
+      child.once('exit', () => (clearTimeout(enough), resolve()));
+    });
+  }
+}
 
 /** What a client says of a server that ends at once names nothing that would help. */
 function whyNot(e: unknown): string {

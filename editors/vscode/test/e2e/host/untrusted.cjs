@@ -38,6 +38,9 @@ module.exports = {
 
   async 'trust that is granted while it runs reaches the server: what was refused is done, in the same session'() {
     const a = await agent();
+    // A folder like any other: nothing but trust says that the server must know more.
+    fs.writeFileSync(path.join(root(), '.vscode', 'settings.json'), JSON.stringify({ 'agentLsp.checker.enabled': false, 'editor.tabSize': 3 }));
+    await until('its settings', () => vscode.workspace.getConfiguration('editor').get('tabSize') === 3 && !a.server.restarting);
     const id = await session(a, 'look', 'all');
     await ended(a, await a.run('ask', ['do it']));
     const effect = path.join(root(), 'effect');
