@@ -23,6 +23,12 @@ func TestAnEditChangesOnlyItsBytes(t *testing.T) {
 		{"to empty", "one\n", ""},
 		{"final newline added", "one", "one\n"},
 		{"final newline taken", "one\n😀\n", "one\n😀"},
+		{"lines behind the end of a last line", "a\nb", "a\nb\nc\n"},
+		{"a line behind it, without an end", "a\nb", "a\nb\nc"},
+		{"lines behind the end", "a\nb\n", "a\nb\nc\n"},
+		{"the last line and its end", "a\nb", "a"},
+		{"the whole", "a\nb", "x\r\ny"},
+		{"blank lines at the end", "a\n\n\n", "b\n\n\n"},
 		{"lines in two places", "1\n2\n3\n4\n5\n6\n7\n", "1\n3\n4\n5\n6\nsix\n7\n"},
 		{"combining and wide", "e\u0301 漢字 👩‍👩‍👧\nx", "e\u0301 漢字 👩‍👩‍👧\ny"},
 	}

@@ -1,12 +1,15 @@
 package lsp
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
+	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
 	"go.lsp.dev/protocol"
 )
@@ -38,6 +41,50 @@ func TestChangesApplyOneAfterTheOther(t *testing.T) {
 	}
 	if x.doc.String() != "x\nz\nb\nend\n" {
 		t.Error("a snapshot changed after it was taken")
+	}
+}
+
+// TestOneDocumentUnderEverySpelling opens, changes, edits, checks and closes under
+// names that are spelled in different ways; what the client gets is spelled as it
+// opened the document.
+func TestOneDocumentUnderEverySpelling(t *testing.T) {
+	r := start(t, lsptest.Options{}, map[string]string{"[id] é/p.ts": "one\n"})
+	dir := strings.TrimSuffix(text.URI(r.dir), "/")
+	opened := dir + "/%5bid]%20%c3%a9/p.ts"
+	r.OpenText(opened, "one\n", 1)
+	others := []string{dir + "/%5Bid%5D%20%C3%A9/p.ts", dir + "/[id] é/p.ts", dir + "/./%5Bid] é/x/../p.ts"}
+	for i, uri := range others {
+		r.Change(uri, text.Change{Text: fmt.Sprintf("%d\n", i)})
+		r.Barrier()
+		if d, ok := r.workspace().Buffer("[id] é/p.ts"); !ok || d.Text != fmt.Sprintf("%d\n", i) {
+			t.Errorf("after a change of %s the server holds %q, %v", uri, d.Text, ok)
+		}
+	}
+	r.server.Findings(r.dir, found(r.dir, finding(r.path("[id] é/p.ts"), 1, "bad")))
+	r.WaitDiagnostics(opened, 1)
+	if all := r.AllDiagnostics(); len(all) != 1 || all[opened].Times != 1 {
+		t.Errorf("diagnostics go to %v", all)
+	}
+	if _, err := r.workspace().Apply(t.Context(), r.edit("[id] é/p.ts", "edited\n")); err != nil {
+		t.Error(err)
+	}
+	if sent := string(r.WaitMethod("workspace/applyEdit", 0).Params); !strings.Contains(sent, `"`+opened+`"`) {
+		t.Errorf("the edit does not name the document as the client does: %s", sent)
+	}
+	r.CloseDocument(others[1])
+	r.Barrier()
+	if n := len(r.server.docs.snapshot()); n != 0 {
+		t.Errorf("%d documents are open after the close", n)
+	}
+	d := newDocuments()
+	d.opened("file:///c%3A/w/a.go", 1, "a")
+	for i, uri := range []string{"file:///C:/w/a.go", "file:///c:/w/a.go", "file:///C%3a/w/a.go"} {
+		if err := d.changed(uri, int32(i), []text.Change{{Text: uri}}, text.UTF16); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(d.snapshot()) != 1 {
+		t.Errorf("a drive's letter makes %d documents of one", len(d.snapshot()))
 	}
 }
 
