@@ -44,6 +44,8 @@ func TestCallsAreAssembledFromWhateverFragments(t *testing.T) {
 			{"tool_calls":[{"index":1,"function":{"arguments":"\"b\"}"}}]}`, two},
 		"two in one delta without index":        {`{"tool_calls":[{"id":"1","function":{"name":"read","arguments":"{\"path\":\"a\"}"}},{"id":"2","function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]}`, two},
 		"two in one delta without index and id": {`{"tool_calls":[{"function":{"name":"read","arguments":"{\"path\":\"a\"}"}},{"function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]}`, nameless},
+		"two begun in one delta without index and id": {`{"tool_calls":[{"function":{"name":"read","arguments":"{\"path\":"}},{"function":{"name":"read","arguments":"{\"path\":"}}]}
+			{"tool_calls":[{"function":{"arguments":"\"a\"}"}},{"function":{"arguments":"\"b\"}"}}]}`, nameless},
 		"one after the other without index and id": {`{"tool_calls":[{"function":{"name":"read","arguments":"{\"path\":"}}]}
 			{"tool_calls":[{"function":{"arguments":"\"a\"}"}}]}
 			{"tool_calls":[{"function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]}`, nameless},
@@ -171,8 +173,10 @@ func TestCallsOfAResponseAreToldApart(t *testing.T) {
 			`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"x1","call_id":"1","name":"read","arguments":""}}`, piece(`,"output_index":0,"item_id":"x2"`, a), item("done", zero, "1", "read", a),
 			item("done", `,"output_index":1`, "2", "read", b),
 		}, want("1", "2")},
-		"no id of the call":    {[]string{item("added", zero, "", "read", ""), piece(zero, a), item("done", zero, "", "read", a), item("added", `,"output_index":1`, "", "read", ""), item("done", `,"output_index":1`, "", "read", b)}, want("", "")},
-		"one id for two calls": {[]string{item("added", zero, "1", "read", ""), item("done", zero, "1", "read", a), item("added", `,"output_index":1`, "1", "read", ""), item("done", `,"output_index":1`, "1", "read", b)}, want("1", "1")},
+		"no id of the call":               {[]string{item("added", zero, "", "read", ""), piece(zero, a), item("done", zero, "", "read", a), item("added", `,"output_index":1`, "", "read", ""), item("done", `,"output_index":1`, "", "read", b)}, want("", "")},
+		"one id for two calls":            {[]string{item("added", zero, "1", "read", ""), item("done", zero, "1", "read", a), item("added", `,"output_index":1`, "1", "read", ""), item("done", `,"output_index":1`, "1", "read", b)}, want("1", "1")},
+		"one id for two calls, one begun": {[]string{item("added", zero, "1", "read", ""), item("done", zero, "1", "read", a), item("done", zero, "1", "read", b)}, want("1", "1")},
+		"an index for the first alone":    {[]string{item("done", `,"output_index":7`, "1", "read", a), item("done", "", "2", "read", b)}, want("1", "2")},
 		"pieces by the item's id, no index, no end": {[]string{
 			item("added", "", "1", "read", ""), item("added", "", "2", "read", ""), piece(`,"item_id":"i1"`, `{"path":`), piece(`,"item_id":"i2"`, b), piece(`,"item_id":"i1"`, `"a"}`),
 		}, want("1", "2")},

@@ -175,7 +175,16 @@ func redirects(t *testing.T, api API) {
 			t.Errorf("%d: another server was given the request", status)
 		}
 	}
-	srv := Serve(t, Reply{Status: 303, Header: map[string]string{"Location": "$SELF/x"}})
+	// What an address says besides its path goes along.
+	srv := Serve(t, Reply{Status: 307, Header: map[string]string{"Location": "$SELF/moved"}}, Reply{Status: 307, Header: map[string]string{"Location": "$SELF/again?own=1"}}, ok)
+	Ask{API: api, Base: "http://user:hunter2hunter2@" + strings.TrimPrefix(srv.URL, "http://") + "/v1?x=1", Keyless: true}.Do(t.Context(), t).Want(t, said.Response())
+	for i, want := range []string{"x=1", "x=1", "own=1"} {
+		seen := srv.Seen()
+		if len(seen) != 3 || seen[i].Query != want || seen[i].Header.Get("Authorization") != "Basic dXNlcjpodW50ZXIyaHVudGVyMg==" {
+			t.Errorf("request %d of %d has the query %q and %q", i+1, len(seen), seen[i].Query, seen[i].Header.Get("Authorization"))
+		}
+	}
+	srv = Serve(t, Reply{Status: 303, Header: map[string]string{"Location": "$SELF/x"}})
 	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Fails(t, model.BadRequest, "base_url")
 	srv = Serve(t, Reply{Status: 308, Header: map[string]string{"Location": "$SELF/x"}})
 	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Fails(t, model.BadRequest, "more than 5 redirects")
@@ -221,6 +230,8 @@ func keys(t *testing.T, api API) {
 		t.Errorf("the address's own user and query did not come: %+v", seen[2])
 	}
 	srv.Close()
+	echo := Serve(t, Reply{Status: 403, Body: "no hunter2hunter2 and no q-secret-0123456789 here"})
+	Ask{API: api, Base: strings.Replace(secret, srv.URL[len("http://"):], echo.URL[len("http://"):], 1), Keyless: true}.Do(t.Context(), t).Fails(t, model.Auth, "no [key] and no [key] here")
 	h := Ask{API: api, Base: secret, Keyless: true}.Do(t.Context(), t)
 	if h.Fails(t, model.Network); strings.Contains(h.Err.Error()+h.Log, "hunter2") || strings.Contains(h.Err.Error()+h.Log, "q-secret") {
 		t.Errorf("a secret of the address is in %v, %s", h.Err, h.Log)

@@ -89,10 +89,12 @@ func waits(t *testing.T, api API) {
 		})
 	})
 	t.Run("what the server asked for is told", func(t *testing.T) {
-		wire := &Wire{Replies: []Play{limited(map[string]string{"Retry-After": "86400"})}}
-		h := Ask{API: api, Base: "http://h", Config: httpmodel.Config{Transport: wire}}.Do(t.Context(), t)
-		if h.Fails(t, model.Rate, "slow down, please"); h.Err.RetryAfter != 24*time.Hour {
-			t.Errorf("retry after %s", h.Err.RetryAfter)
+		for asked, want := range map[string]time.Duration{"86400": 24 * time.Hour, "Fri, 31 Dec 1999 00:00:03 GMT": 0, "-1": 0} {
+			wire := &Wire{Replies: []Play{limited(map[string]string{"Retry-After": asked})}}
+			h := Ask{API: api, Base: "http://h", Config: httpmodel.Config{Transport: wire}}.Do(t.Context(), t)
+			if h.Fails(t, model.Rate, "slow down, please"); h.Err.RetryAfter != want {
+				t.Errorf("%s: retry after %s", asked, h.Err.RetryAfter)
+			}
 		}
 	})
 	t.Run("a server may rule out another attempt", func(t *testing.T) {
