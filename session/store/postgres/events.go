@@ -131,7 +131,7 @@ type reader struct {
 func (r *reader) next(ctx context.Context) (page []contract.Event, more bool, err error) {
 	query, stop := context.WithCancel(ctx)
 	defer stop()
-	to := r.last + min(r.limit, math.MaxInt64-r.last)
+	to := r.last + min(r.limit, math.MaxInt64-max(r.last, 0))
 	rows, err := r.store.pool.Query(query, pageSQL, r.id.String(), r.last, to)
 	if err != nil {
 		return nil, false, err
