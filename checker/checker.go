@@ -44,6 +44,7 @@ type Result struct {
 	Findings []Finding // may be empty when Found: text that no parser understands is still shown
 	Command  []string  // empty when Skipped
 	Root     string    // absolute, as the caller spells its workspace
+	Began    time.Time // zero when nothing was begun
 	Took     time.Duration
 
 	// Ecosystem is that of the root, "" when it has none. Root and Ecosystem

@@ -61,7 +61,7 @@ type plan struct {
 // what the next check compares itself with.
 func (c *Checker) do(ctx context.Context, j job) (Result, *baseline) {
 	began := time.Now()
-	r := Result{Root: j.root, Ecosystem: j.tc.Ecosystem, New: -1}
+	r := Result{Root: j.root, Ecosystem: j.tc.Ecosystem, New: -1, Began: began}
 	j.unsaved = c.cfg.unsaved(j.root)
 	p := c.plan(ctx, j)
 	if p.release != nil {

@@ -25,10 +25,7 @@ func (s *Session) check(t *turn, edited []string) string {
 		if _, err := s.journal.record(s.ctx, checkEvent(s.root, t.id, r)); err != nil && s.ctx.Err() == nil {
 			s.log.Error("record a check", "session", s.id, "err", err)
 		}
-		if !r.Superseded {
-			s.manager.checked(r)
-			s.editor.Findings(s.root, r)
-		}
+		s.manager.Report(s.root, r)
 		if m := r.ForModel(); m != "" {
 			text.WriteString("\n\n")
 			text.WriteString(m)
@@ -74,29 +71,32 @@ func (m *Manager) Check(ctx context.Context, folder string) ([]checker.Result, e
 	}
 	var out []checker.Result
 	for _, root := range roots {
-		r := m.Recheck(ctx, folder, root)
+		r := m.cfg.Checker.Check(ctx, folder, root)
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
+		m.Report(folder, r)
 		out = append(out, r)
 	}
 	return out, nil
 }
 
-// Recheck checks one root of a workspace folder now and shows what it found. A
-// check that a newer one replaced shows nothing: the newer one answers for it.
-func (m *Manager) Recheck(ctx context.Context, folder, root string) checker.Result {
-	r := m.cfg.Checker.Check(ctx, folder, root)
-	if ctx.Err() == nil && !r.Superseded {
-		m.checked(r)
+// Report shows what a check in a workspace folder came to, and keeps it for Status.
+// One that a newer check replaced, or was reported before, shows nothing.
+func (m *Manager) Report(folder string, r checker.Result) {
+	if r.Superseded {
+		return
+	}
+	m.reporting.Lock()
+	defer m.reporting.Unlock()
+	key := r.Root + "\x00" + r.Ecosystem
+	m.mu.Lock()
+	late := !r.Began.IsZero() && m.checks[key].Began.After(r.Began)
+	if !late {
+		m.checks[key] = r
+	}
+	m.mu.Unlock()
+	if !late {
 		m.editor.Findings(folder, r)
 	}
-	return r
-}
-
-// checked remembers a check for Status.
-func (m *Manager) checked(r checker.Result) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.checks[r.Root+"\x00"+r.Ecosystem] = r
 }

@@ -26,6 +26,8 @@ type Manager struct {
 	ctx    context.Context // ends with the manager
 	stop   context.CancelFunc
 
+	reporting sync.Mutex // held while a check is shown, so that the newest is shown last
+
 	mu       sync.Mutex // guards what follows
 	settings Settings
 	picked   string // the profile that the person picked in this process

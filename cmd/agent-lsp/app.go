@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/core"
 	"github.com/agent-lsp/agent-lsp/lsp"
@@ -119,7 +120,7 @@ func (a *app) engine(editor session.Editor) (lsp.Engine, error) {
 	configured := a.settings(a.firstFolder())
 	cfg := configured.Config
 	settings := a.engineSettings()
-	a.checks.start(editor, a.recheck, a.log)
+	a.checks.start(editor, a.report, a.log)
 	a.openStore(a.place(&cfg), retention(&cfg))
 	a.watchFiles()
 	m := session.NewManager(session.Config{
@@ -151,13 +152,14 @@ func (a *app) firstFolder() string {
 	return ""
 }
 
-// recheck checks a root again because files of it changed.
-func (a *app) recheck(ctx context.Context, folder, root string) {
+// report shows what a root came to that was checked again because its files
+// changed.
+func (a *app) report(folder string, r checker.Result) {
 	a.mu.Lock()
 	m := a.manager
 	a.mu.Unlock()
 	if m != nil {
-		m.Recheck(ctx, folder, root)
+		m.Report(folder, r)
 	}
 }
 

@@ -27,16 +27,16 @@ type checks struct {
 	made    map[string]*checker.Checker
 	retired []*checker.Checker // replaced, and perhaps still in use
 	watched map[string]*watched
-	recheck func(ctx context.Context, folder, root string) // nil: nothing is watched
+	report  func(folder string, r checker.Result) // nil: nothing is watched
 	log     *slog.Logger
 }
 
-// start lets checkers see the editor's unsaved documents, and has roots checked
-// again by recheck when files change while findings are shown.
-func (c *checks) start(editor session.Editor, recheck func(ctx context.Context, folder, root string), log *slog.Logger) {
+// start lets checkers see the editor's unsaved documents. While findings are shown
+// roots are checked again when their files change, and report is told.
+func (c *checks) start(editor session.Editor, report func(folder string, r checker.Result), log *slog.Logger) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.editor, c.recheck, c.log = editor, recheck, log
+	c.editor, c.report, c.log = editor, report, log
 }
 
 // configure sets what the next checks of a folder run with.
@@ -84,7 +84,7 @@ func (c *checks) of(root string) *checker.Checker {
 // AfterEdit implements session.Checker.
 func (c *checks) AfterEdit(ctx context.Context, workspace string, edited []string) []checker.Result {
 	w := c.watching(workspace)
-	done := w.checking()
+	done := w.checking(edited...)
 	results := c.of(workspace).AfterEdit(ctx, workspace, edited)
 	done(results...)
 	return results

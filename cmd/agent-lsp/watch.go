@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -19,13 +20,17 @@ type watched struct {
 	stop   context.CancelFunc
 	ended  chan struct{} // closed when the goroutine has ended; nil before it starts
 
-	// quiet is held for reading by checks that somebody asked for: checking again
-	// because of the very edit that is being checked would cut that check off.
+	// quiet is held for reading by checks that somebody asked for, and for writing
+	// by one that nobody asked for: it waits for the others, which may have seen the
+	// change that it is about, and never cuts one off.
 	quiet sync.RWMutex
 
 	mu    sync.Mutex           // guards what follows
-	since map[string]time.Time // by root: when its last check began
+	asked int                  // checks that somebody asked for, waiting ones included
+	yield context.CancelFunc   // ends the check that nobody asked for, nil when there is none
+	begun map[string]time.Time // by root: when its last check began
 	found map[string][]string  // roots with findings shown, and the files of these
+	saw   map[string]fileState // edited files, as the last check of their edits saw them
 }
 
 // watching answers a folder's entry.
@@ -35,7 +40,10 @@ func (c *checks) watching(folder string) *watched {
 	if w := c.watched[folder]; w != nil {
 		return w
 	}
-	w := &watched{checks: c, folder: folder, since: map[string]time.Time{}, found: map[string][]string{}}
+	w := &watched{
+		checks: c, folder: folder,
+		begun: map[string]time.Time{}, found: map[string][]string{}, saw: map[string]fileState{},
+	}
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	if c.watched == nil {
 		c.watched = map[string]*watched{}
@@ -44,29 +52,47 @@ func (c *checks) watching(folder string) *watched {
 	return w
 }
 
-// checking notes that a check begins; what it answers is told the outcome.
-func (w *watched) checking() func(...checker.Result) {
+// checking notes that a check begins that somebody asked for, after edits if there
+// were any; what it answers is told the outcome.
+func (w *watched) checking(edited ...string) func(...checker.Result) {
+	w.mu.Lock()
+	w.asked++
+	if w.yield != nil {
+		w.yield()
+	}
+	w.mu.Unlock()
 	w.quiet.RLock()
 	begun := time.Now()
+	saw := make(map[string]fileState, len(edited))
+	for _, path := range edited {
+		saw[path] = stateOf(path)
+	}
 	return func(results ...checker.Result) {
-		w.quiet.RUnlock()
+		defer w.quiet.RUnlock()
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		for _, r := range results {
-			if r.Superseded {
-				continue
-			}
-			w.since[r.Root] = begun
-			switch r.Outcome {
-			case checker.Found:
-				w.found[r.Root] = files(r.Findings)
-			case checker.Clean:
-				delete(w.found, r.Root)
-			}
-			if r.Outcome == checker.Found && w.ended == nil && w.checks.recheck != nil && w.ctx.Err() == nil {
-				w.ended = make(chan struct{})
-				go w.run()
-			}
+		w.asked--
+		maps.Copy(w.saw, saw)
+		w.note(begun, results...)
+	}
+}
+
+// note remembers the outcome of checks; the caller holds w.mu.
+func (w *watched) note(begun time.Time, results ...checker.Result) {
+	for _, r := range results {
+		if r.Superseded {
+			continue
+		}
+		w.begun[r.Root] = begun
+		switch r.Outcome {
+		case checker.Found:
+			w.found[r.Root] = files(r.Findings)
+		case checker.Clean:
+			delete(w.found, r.Root)
+		}
+		if r.Outcome == checker.Found && w.ended == nil && w.checks.report != nil && w.ctx.Err() == nil {
+			w.ended = make(chan struct{})
+			go w.run()
 		}
 	}
 }
@@ -82,10 +108,11 @@ func (w *watched) run() {
 	defer files.Close() //nolint:errcheck // nothing is lost with a watch
 	// What was written between the check and the beginning of the watch is not
 	// told; at least the files with findings are looked at.
-	w.again(func(root string) (time.Time, bool) {
-		at := changedAt(checker.Change{Paths: w.found[root]})
-		return at, len(w.found[root]) > 0
+	w.again(func(root string) bool {
+		unseen := slices.DeleteFunc(slices.Clone(w.found[root]), w.wasSeen)
+		return changedSince(unseen, w.begun[root].Add(-coarse))
 	})
+	w.checks.log.Debug("findings are checked again when files change", "folder", w.folder)
 	for {
 		select {
 		case <-w.ctx.Done():
@@ -102,34 +129,82 @@ func (w *watched) run() {
 	}
 }
 
-// changed checks the roots again that a change makes stale.
+// changed checks the roots again that a change makes stale. What the check of an
+// edit saw is none: the edit itself is told here as well.
 func (w *watched) changed(ch checker.Change) {
-	at := changedAt(ch)
-	affected := w.checks.of(w.folder).Affected(ch)
-	w.again(func(root string) (time.Time, bool) {
-		return at, slices.Contains(affected, root) || ch.Affects(root)
+	var affected []string
+	first := true
+	w.again(func(root string) bool {
+		if first {
+			first = false
+			ch.Paths = slices.DeleteFunc(ch.Paths, w.wasSeen)
+			affected = w.checks.of(w.folder).Affected(ch)
+		}
+		return slices.Contains(affected, root) || ch.Affects(root)
 	})
 }
 
-// again checks the roots with findings that were changed after their last check
-// began. It waits for the checks under way, and calls changed with mu held.
-func (w *watched) again(changed func(root string) (at time.Time, ok bool)) {
+// wasSeen reports whether a file still is what the check of its last edit saw; the
+// caller holds w.mu.
+func (w *watched) wasSeen(path string) bool {
+	saw, edited := w.saw[path]
+	if !edited || !saw.known {
+		return false
+	}
+	if stateOf(path) == saw {
+		return true
+	}
+	delete(w.saw, path)
+	return false
+}
+
+// again checks the roots with findings again that are stale. It is asked with w.mu
+// held, when no check is under way.
+func (w *watched) again(isStale func(root string) bool) {
 	w.quiet.Lock()
-	var stale []string
 	w.mu.Lock()
-	for root := range w.found {
-		if at, ok := changed(root); ok && !w.since[root].After(at) {
+	var stale []string
+	for _, root := range slices.Sorted(maps.Keys(w.found)) {
+		if isStale(root) {
 			stale = append(stale, root)
 		}
 	}
+	since := time.Now()
 	w.mu.Unlock()
 	w.quiet.Unlock()
-	slices.Sort(stale)
 	for _, root := range stale {
-		if w.ctx.Err() == nil {
-			w.checks.recheck(w.ctx, w.folder, root)
+		for w.ctx.Err() == nil && !w.recheck(root, since) {
 		}
 	}
+}
+
+// recheck checks a root again and shows what came out, unless a check of it began
+// after since. It answers false when it gave way to a check that somebody asked for.
+func (w *watched) recheck(root string, since time.Time) (done bool) {
+	w.quiet.Lock()
+	defer w.quiet.Unlock()
+	ctx, cancel := context.WithCancel(w.ctx)
+	defer cancel()
+	w.mu.Lock()
+	if w.begun[root].After(since) || w.asked > 0 {
+		defer w.mu.Unlock()
+		return w.asked == 0
+	}
+	w.yield = cancel
+	w.mu.Unlock()
+
+	begun := time.Now()
+	r := w.checks.of(w.folder).Check(ctx, root)
+	w.mu.Lock()
+	w.yield = nil
+	if ctx.Err() != nil {
+		defer w.mu.Unlock()
+		return false
+	}
+	w.note(begun, r)
+	w.mu.Unlock()
+	w.checks.report(w.folder, r)
+	return true
 }
 
 // files are those that findings are about, each once.
@@ -142,23 +217,16 @@ func files(findings []checker.Finding) []string {
 	return slices.Compact(out)
 }
 
-// changedAt is when the newest of the changed files was written. For one that is
-// gone, and for changes that were lost count of, it is now.
-func changedAt(ch checker.Change) time.Time {
-	var newest time.Time
-	for _, path := range ch.Paths {
+// coarse is by how much a file system's times may be behind the clock.
+const coarse = 2 * time.Second
+
+// changedSince reports whether one of the files was written or removed after a
+// time.
+func changedSince(paths []string, when time.Time) bool {
+	return slices.ContainsFunc(paths, func(path string) bool {
 		info, err := os.Lstat(path)
-		if err != nil {
-			return time.Now()
-		}
-		if info.ModTime().After(newest) {
-			newest = info.ModTime()
-		}
-	}
-	if ch.Everything || newest.IsZero() {
-		return time.Now()
-	}
-	return newest
+		return err != nil || info.ModTime().After(when)
+	})
 }
 
 // close ends the watch and waits for its goroutine.

@@ -1,0 +1,462 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/config"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+)
+
+// patience bounds waiting for what must happen; only a failing test waits it out.
+const patience = 20 * time.Second
+
+// folder is a workspace folder under watch, whose check greps for the word bad.
+type folder struct {
+	t       *testing.T
+	dir     string
+	checks  *checks
+	reports chan checker.Result // of checks that nobody asked for
+	log     chan string
+}
+
+// Write keeps the lines of the log.
+func (f *folder) Write(line []byte) (int, error) {
+	f.log <- string(line)
+	return len(line), nil
+}
+
+// grep finds the word bad in the files of a root. Where there are named pipes
+// beside the root it tells one that it looked, and waits for the other to say what
+// it saw.
+const grep = `found=$(grep -Hn bad *.go)
+if test -p $PWD.runs; then echo > $PWD.runs; read go < $PWD.go; fi
+echo "$found"
+test -z "$found"`
+
+func newFolder(t *testing.T, roots ...string) *folder {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &folder{t: t, dir: dir, checks: &checks{}, reports: make(chan checker.Result, 100), log: make(chan string, 100)}
+	for _, root := range roots {
+		put(t, f.path(root, "go.mod"), "module "+root+"\n")
+		f.write(root, "bad")
+	}
+	f.configure(grep)
+	f.checks.start(nil, func(folder string, r checker.Result) {
+		if folder != dir {
+			t.Errorf("reported of %s", folder)
+		}
+		f.reports <- r
+	}, slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	t.Cleanup(f.checks.close)
+	return f
+}
+
+func (f *folder) configure(script string) {
+	cfg := config.Default()
+	cfg.Exec.Sandbox = false
+	cfg.Checker.Commands = map[string][]string{"go": {"sh", "-c", script}}
+	f.checks.configure(f.dir, &cfg)
+}
+
+func (f *folder) path(parts ...string) string {
+	return filepath.Join(append([]string{f.dir}, parts...)...)
+}
+
+// write gives a root's file a text, in one step.
+func (f *folder) write(root, text string) {
+	f.t.Helper()
+	put(f.t, f.path("new"), text+"\n")
+	if err := os.Rename(f.path("new"), f.path(root, "a.go")); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// shown has findings of roots shown, and waits until changes are seen.
+func (f *folder) shown(roots ...string) {
+	f.t.Helper()
+	for _, root := range roots {
+		f.check(root, checker.Found)
+	}
+	f.seen()
+	for len(f.reports) > 0 {
+		<-f.reports // of what was written just before
+	}
+}
+
+// seen waits until changes are seen.
+func (f *folder) seen() {
+	f.t.Helper()
+	select {
+	case line := <-f.log:
+		if !strings.Contains(line, "level=DEBUG") {
+			f.t.Fatal(line)
+		}
+	case <-time.After(patience):
+		f.t.Fatal("nothing is watched")
+	}
+}
+
+// check asks for a check as a person does.
+func (f *folder) check(root string, want checker.Outcome) checker.Result {
+	f.t.Helper()
+	return f.is(f.checks.Check(f.t.Context(), f.dir, f.path(root)), root, want)
+}
+
+// edited asks for a check as an edit of a root's file does.
+func (f *folder) edited(root string, want checker.Outcome) checker.Result {
+	f.t.Helper()
+	results := f.checks.AfterEdit(f.t.Context(), f.dir, []string{f.path(root, "a.go")})
+	if len(results) != 1 {
+		f.t.Fatalf("%d results", len(results))
+	}
+	return f.is(results[0], root, want)
+}
+
+// again waits for a check that nobody asked for.
+func (f *folder) again(root string, want checker.Outcome) {
+	f.t.Helper()
+	select {
+	case r := <-f.reports:
+		f.is(r, root, want)
+	case <-time.After(patience):
+		f.t.Fatalf("%s is not checked again", root)
+	}
+}
+
+func (f *folder) is(r checker.Result, root string, want checker.Outcome) checker.Result {
+	f.t.Helper()
+	if r.Root != f.path(root) || r.Outcome != want {
+		f.t.Fatalf("%s is %v, want %s %v: %s", r.Root, r.Outcome, root, want, r.Text)
+	}
+	return r
+}
+
+// fifos makes the named pipes of a root's check: it runs when running returns, and
+// goes on with release.
+func (f *folder) fifos(root string) (running, release func()) {
+	f.t.Helper()
+	// Open for both, a pipe keeps what is written to it.
+	open := func(name string) *os.File {
+		if err := unix.Mkfifo(f.path(name), 0o600); err != nil {
+			f.t.Fatal(err)
+		}
+		file, err := os.OpenFile(f.path(name), os.O_RDWR, 0)
+		if err == nil {
+			err = file.SetDeadline(time.Now().Add(patience))
+		}
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		f.t.Cleanup(func() { _ = file.Close() })
+		return file
+	}
+	going, runs := open(root+".go"), open(root+".runs")
+	return func() {
+			f.t.Helper()
+			if _, err := io.ReadFull(runs, make([]byte, 1)); err != nil {
+				f.t.Fatalf("the check of %s does not run: %v", root, err)
+			}
+		}, func() {
+			f.t.Helper()
+			if _, err := going.WriteString("go\n"); err != nil {
+				f.t.Error(err)
+			}
+		}
+}
+
+func (f *folder) watched() *watched { return f.checks.watching(f.dir) }
+
+func TestWhileFindingsAreShownChangesAreCheckedAgain(t *testing.T) {
+	f := newFolder(t, "one", "two")
+	f.shown("one", "two")
+	f.write("one", "good")
+	f.again("one", checker.Clean)
+	f.write("one", "bad")
+	f.write("two", "bad, still")
+	f.again("two", checker.Found) // and one, of which nothing is shown, is not
+	f.edited("one", checker.Found)
+	f.write("one", "bad, as well")
+	f.again("one", checker.Found)
+}
+
+// TestOlderTimesOfFilesHideNoChange puts a file in place that was written long ago.
+func TestOlderTimesOfFilesHideNoChange(t *testing.T) {
+	f := newFolder(t, "one")
+	put(t, f.path("old"), "good\n")
+	if err := os.Chtimes(f.path("old"), time.Time{}, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	f.shown("one")
+	if err := os.Rename(f.path("old"), f.path("one", "a.go")); err != nil {
+		t.Fatal(err)
+	}
+	f.again("one", checker.Clean)
+}
+
+func TestDeletedFilesAreCheckedAgain(t *testing.T) {
+	f := newFolder(t, "one")
+	put(t, f.path("one", "b.go"), "fine\n")
+	f.shown("one")
+	if err := os.Remove(f.path("one", "a.go")); err != nil {
+		t.Fatal(err)
+	}
+	f.again("one", checker.Clean)
+}
+
+// TestACheckedEditIsNotCheckedAgain lets the watch see an edit that its own check
+// saw; the change of another root behind it is checked again.
+func TestACheckedEditIsNotCheckedAgain(t *testing.T) {
+	f := newFolder(t, "one", "two")
+	f.edited("one", checker.Found)
+	f.seen()
+	if len(f.reports) > 0 {
+		t.Error("an edit was checked again before anything changed")
+	}
+	f.check("two", checker.Found)
+	f.write("one", "bad, edited")
+	f.edited("one", checker.Found)
+	f.write("two", "good")
+	f.again("two", checker.Clean)
+	f.write("one", "bad, by another hand")
+	f.again("one", checker.Found)
+}
+
+// TestWhatWasChangedBeforeTheWatchBeganIsSeen changes a file after its check began
+// and before anything is watched.
+func TestWhatWasChangedBeforeTheWatchBeganIsSeen(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"written": func(path string) error {
+			a := time.Now().Add(-time.Second) // as told where times are coarse
+			return os.Chtimes(path, a, a)
+		},
+		"removed": os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolder(t, "one")
+			put(t, f.path("one", "c.go"), "bad\n")
+			for _, name := range []string{"a.go", "c.go"} {
+				if err := os.Chtimes(f.path("one", name), time.Time{}, time.Unix(1, 0)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			running, release := f.fifos("one")
+			asked := make(chan checker.Result, 1)
+			go func() { asked <- f.checks.Check(context.Background(), f.dir, f.path("one")) }()
+			running()
+			if err := change(f.path("one", "c.go")); err != nil {
+				t.Fatal(err)
+			}
+			release()
+			f.is(<-asked, "one", checker.Found)
+			running()
+			release()
+			f.again("one", checker.Found)
+		})
+	}
+}
+
+// TestAChangeWaitsForTheChecksUnderWay tells of a change while a check runs that
+// may have seen it: it is looked at when the check has ended.
+func TestAChangeWaitsForTheChecksUnderWay(t *testing.T) {
+	f := newFolder(t, "one")
+	f.shown("one")
+	w := f.watched()
+	done := w.checking(f.path("one", "a.go"))
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		w.changed(checker.Change{Paths: []string{f.path("one", "a.go")}})
+	}()
+	waiting := func() bool {
+		if w.quiet.TryRLock() {
+			w.quiet.RUnlock()
+			return false
+		}
+		return true
+	}
+	for !waiting() {
+		select {
+		case <-looked:
+			t.Fatal("a change was looked at while a check ran")
+		default:
+			runtime.Gosched()
+		}
+	}
+	done(checker.Result{Outcome: checker.Found, Root: f.path("one")})
+	<-looked
+	if len(f.reports) > 0 {
+		t.Error("the edit that was just checked was checked again")
+	}
+}
+
+// TestAChangeGivesWayToAnEdit has an edit come while a root is checked again: the
+// edit's check is not cut off, and the other one is made up for.
+func TestAChangeGivesWayToAnEdit(t *testing.T) {
+	for _, root := range []string{"one", "two"} {
+		t.Run("of "+root, func(t *testing.T) {
+			f := newFolder(t, "one", "two")
+			f.shown("one", "two")
+			running, release := f.fifos("one")
+			f.write("one", "bad, by another hand")
+			running()
+			if root == "two" {
+				f.edited(root, checker.Found)
+				running()
+				release()
+				f.again("one", checker.Found)
+				return
+			}
+			answer := make(chan checker.Result, 1)
+			go func() {
+				answer <- f.checks.AfterEdit(context.Background(), f.dir, []string{f.path("one", "a.go")})[0]
+			}()
+			running() // the edit's own
+			release()
+			f.is(<-answer, "one", checker.Found)
+			f.write("two", "good")
+			f.again("two", checker.Clean) // and one, which was checked meanwhile, is not
+		})
+	}
+}
+
+func TestWhatAnOutcomeMeansForTheWatch(t *testing.T) {
+	f := newFolder(t, "one")
+	w := f.watched()
+	root := f.path("one")
+	result := func(outcome checker.Outcome) checker.Result {
+		return checker.Result{Outcome: outcome, Root: root, Findings: []checker.Finding{{Path: "b"}, {Path: "a"}, {Path: "b"}}}
+	}
+	superseded := result(checker.Failed)
+	superseded.Superseded = true
+	for _, step := range []struct {
+		name    string
+		r       checker.Result
+		noted   bool
+		found   []string
+		watches bool
+	}{
+		{"clean", result(checker.Clean), true, nil, false},
+		{"failed", result(checker.Failed), true, nil, false},
+		{"found", result(checker.Found), true, []string{"a", "b"}, true},
+		{"failed after findings", result(checker.Failed), true, []string{"a", "b"}, true},
+		{"skipped after findings", result(checker.Skipped), true, []string{"a", "b"}, true},
+		{"superseded", superseded, false, []string{"a", "b"}, true},
+		{"clean again", result(checker.Clean), true, nil, true},
+	} {
+		begun := time.Now()
+		w.mu.Lock()
+		w.note(begun, step.r)
+		if got := w.begun[root].Equal(begun); got != step.noted {
+			t.Errorf("%s: noted %v", step.name, got)
+		}
+		if d := cmp.Diff(step.found, w.found[root]); d != "" {
+			t.Errorf("%s: %s", step.name, d)
+		}
+		if (w.ended != nil) != step.watches {
+			t.Errorf("%s: watches %v", step.name, w.ended != nil)
+		}
+		w.mu.Unlock()
+	}
+}
+
+// TestModulesElsewhereAreWatchedByTheirWorkspace changes a module that a go.work in
+// another directory uses; after a change of settings, which makes a new checker,
+// the root itself still counts.
+func TestModulesElsewhereAreWatchedByTheirWorkspace(t *testing.T) {
+	f := newFolder(t, "ws", "lib")
+	put(t, f.path("ws", "go.work"), "go 1.26\n\nuse ../lib\n")
+	f.shown("ws")
+	w := f.watched()
+	go w.changed(checker.Change{Paths: []string{f.path("lib", "a.go")}})
+	f.again("ws", checker.Found)
+	f.configure("grep -Hn bad *.go; exit 1")
+	go w.changed(checker.Change{Paths: []string{f.path("ws", "a.go")}})
+	f.again("ws", checker.Found)
+	go w.changed(checker.Change{Everything: true})
+	f.again("ws", checker.Found)
+}
+
+func TestAClosedFolderIsNotCheckedAgain(t *testing.T) {
+	f := newFolder(t, "one")
+	running, release := f.fifos("one")
+	asked := make(chan checker.Result, 1)
+	go func() { asked <- f.checks.Check(context.Background(), f.dir, f.path("one")) }()
+	running()
+	release()
+	f.is(<-asked, "one", checker.Found)
+	w := f.watched()
+	again := make(chan struct{})
+	go func() {
+		defer close(again)
+		w.changed(checker.Change{Everything: true})
+	}()
+	running() // and is never released
+	f.checks.close()
+	select {
+	case <-w.ended:
+	default:
+		t.Error("the watch goes on after close")
+	}
+	<-again
+	if len(f.reports) > 0 {
+		t.Errorf("reported %+v", <-f.reports)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = nil
+	w.note(time.Now(), checker.Result{Outcome: checker.Found, Root: f.path("one")})
+	if w.ended != nil {
+		t.Error("a closed folder is watched again")
+	}
+}
+
+func TestAFolderThatCannotBeWatchedIsSaid(t *testing.T) {
+	var log strings.Builder
+	c := &checks{}
+	c.start(nil, func(string, checker.Result) {}, slog.New(slog.NewTextHandler(&log, nil)))
+	w := c.watching(filepath.Join(t.TempDir(), "none"))
+	w.checking()(checker.Result{Outcome: checker.Found, Root: w.folder})
+	<-w.ended
+	if !strings.Contains(log.String(), "findings are not checked again when files change") {
+		t.Errorf("log: %s", log.String())
+	}
+	c.close()
+}
+
+func TestStatesOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	missing := stateOf(path)
+	put(t, path, "one")
+	one := stateOf(path)
+	put(t, path, "two")
+	two := stateOf(path)
+	put(t, path, "one")
+	if missing == one || one == two || one != stateOf(path) || missing != stateOf(path+"x") || !missing.known || !one.known {
+		t.Error("states are not told apart by what the file holds")
+	}
+	if err := os.Truncate(path, maxState+1); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{path, dir} {
+		if stateOf(other).known {
+			t.Errorf("%s has a known state", other)
+		}
+	}
+}
