@@ -253,6 +253,16 @@ func TestARequestThatOverflowsAfterASummaryIsNotSentAgain(t *testing.T) {
 	}
 }
 
+func TestAShortConversationIsNotSummarizedInParts(t *testing.T) {
+	r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
+	m := &narrow{stubborn: stubborn{fits: 1, kind: model.ContextOverflow}}
+	withModel(r, m, 0)
+	r.run("one")
+	if _, res := r.run("two"); !strings.Contains(res.Text, "could not be compacted") || len(m.asked) != 1 {
+		t.Errorf("the turn ended %+v after %d requests for a summary, want 1", res, len(m.asked))
+	}
+}
+
 // blank answers the request for a summary with white space.
 type blank struct{ small }
 
