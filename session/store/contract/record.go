@@ -95,7 +95,7 @@ func DecodeRecord(id string, data []byte) (Session, error) {
 		return Session{}, fmt.Errorf("decode record of session %s: it says that it is of session %q", id, r.ID)
 	}
 	parsed, err := uuid.Parse(id)
-	if err != nil || parsed.String() != id {
+	if err != nil || len(id) != canonicalLen || strings.ToLower(id) != id { // another spelling of one
 		return Session{}, fmt.Errorf("decode record of session %q: the id is not a UUID", id)
 	}
 	return Session{
@@ -104,6 +104,9 @@ func DecodeRecord(id string, data []byte) (Session, error) {
 		MCPTokenDigest: r.MCPTokenDigest, Commands: r.Commands,
 	}, nil
 }
+
+// canonicalLen is the length of a UUID as it is written, with hyphens.
+const canonicalLen = 36
 
 // Raw is a record as it is stored.
 type Raw struct {

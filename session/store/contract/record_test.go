@@ -89,6 +89,9 @@ func TestDecodeRefuses(t *testing.T) {
 		"invalid UTF-8":  {id, strings.Replace(string(data), "operator", "\xff", 1)},
 		"another's id":   {uuid.NewString(), string(data)},
 		"no UUID":        {"x", strings.Replace(string(data), id, "x", 1)},
+		"upper case":     {strings.ToUpper(id), strings.Replace(string(data), id, strings.ToUpper(id), 1)},
+		"in braces":      {"{" + id + "}", strings.Replace(string(data), id, "{"+id+"}", 1)},
+		"no hyphens":     {strings.ReplaceAll(id, "-", ""), strings.Replace(string(data), id, strings.ReplaceAll(id, "-", ""), 1)},
 		"negative turns": {id, strings.Replace(string(data), "18446744073709551615", "-1", 1)},
 	} {
 		if s, err := DecodeRecord(c.id, []byte(c.data)); err == nil {
