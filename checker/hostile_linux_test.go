@@ -115,6 +115,7 @@ func TestWhatAToolPrintsIsNotAllKept(t *testing.T) {
 // another cargo does: a check waits no longer than it may, a newer one takes its
 // place, and nothing of either is left.
 func TestCargoBehindAnotherOnesLock(t *testing.T) {
+	t.Parallel()
 	env := realEnv(t, "cargo")
 	dir := project(t, "Cargo.toml", cargoManifest("m"), "src/lib.rs", "")
 	lockFile(t, filepath.Join(dir, "target/debug/.cargo-lock"))
@@ -134,8 +135,8 @@ func TestCargoBehindAnotherOnesLock(t *testing.T) {
 		}
 	}
 	t.Run("waits no longer than it may", func(t *testing.T) {
-		got := edit(t, start(t, checker.Config{Env: env, Timeout: time.Second}), dir, "src/lib.rs")
-		check(t, dir, got, want{outcome: checker.Failed, says: []string{"did not finish within 1s", "Blocking waiting for file lock"}})
+		got := edit(t, start(t, checker.Config{Env: env, Timeout: 4 * time.Second}), dir, "src/lib.rs")
+		check(t, dir, got, want{outcome: checker.Failed, says: []string{"did not finish within 4s", "Blocking waiting for file lock"}})
 		gone()
 	})
 	t.Run("the newest of two wins, and ends with the checker", func(t *testing.T) {
