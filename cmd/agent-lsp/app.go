@@ -41,7 +41,8 @@ type app struct {
 	storing sync.Once
 	stored  chan struct{} // closed when store and unsaved are set
 	store   store.Store
-	unsaved error // why sessions are kept in memory
+	unsaved error       // why sessions are kept in memory
+	named   atomic.Bool // somebody named the store, so that it is wanted
 
 	mu      sync.Mutex // guards what follows
 	init    jsontext.Value

@@ -83,7 +83,7 @@ func (r *runCommand) run(ctx context.Context, std stdio) (code int, err error) {
 	}()
 	defer func() { <-served }()
 
-	show := &printer{out: std.out, json: r.JSON, people: people{w: std.out, calls: map[uint64]string{}}, done: make(chan struct{})}
+	show := &printer{out: std.out, json: r.JSON, people: people{w: std.out, calls: map[uint64]string{}}, done: make(chan struct{}), wanted: app.named.Load}
 	c := &client{transcript: show.event, approve: r.approver(std)}
 	connect(context.WithoutCancel(ctx), c, fromServer, in)
 	defer in.Close() //nolint:errcheck // the server's end of it is what matters
@@ -116,7 +116,25 @@ func (r *runCommand) turn(ctx context.Context, c *client, dir string, options an
 		}
 		<-show.done
 	}
-	return show.verdict()
+	code, err := show.verdict()
+	if err == nil && show.wanted() {
+		err = saved(live, c)
+	}
+	return code, err
+}
+
+// saved is an error when the session is not kept where somebody wanted it kept.
+func saved(ctx context.Context, c *client) error {
+	var status struct {
+		Store string `json:"store"`
+	}
+	if err := c.command(ctx, "agent.status", map[string]any{}, &status); err != nil {
+		return err
+	}
+	if status.Store != "ready" {
+		return fmt.Errorf("the turn is complete, but its session is not saved: %s", status.Store)
+	}
+	return nil
 }
 
 // options are the initializationOptions of the server.
@@ -165,7 +183,8 @@ type printer struct {
 	out  io.Writer
 	json bool
 	people
-	done chan struct{} // closed at the turn's end
+	done   chan struct{} // closed at the turn's end
+	wanted func() bool   // somebody named the store of the session
 
 	outcome string
 	failure string

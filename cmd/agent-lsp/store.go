@@ -18,6 +18,7 @@ import (
 // are kept in memory and say so.
 func (a *app) openStore(dsn string, keep session.Retention) {
 	a.storing.Do(func() {
+		a.named.Store(dsn != "")
 		a.jobs.Go(func() {
 			err := a.open(dsn)
 			close(a.stored)
