@@ -126,16 +126,28 @@ func FuzzApplyThenReverse(f *testing.F) {
 			if err != nil {
 				t.Fatalf("the diff\n%s\nis refused: %v", diff, err)
 			}
-			got, err := applyDiff(a, d)
-			switch {
-			case errors.Is(err, errApplied):
-				t.Fatalf("the diff\n%s\nis taken for applied to %q", diff, a)
-			case err != nil && strings.Contains(err.Error(), "matches at lines"):
-				return
-			case err != nil:
-				t.Fatalf("the diff\n%s\nof %q is refused: %v", diff, a, err)
-			case got != b:
-				t.Fatalf("the diff\n%s\nmakes %q of %q, want %q", diff, got, a, b)
+			// The same of a file with a mark or other line ends, which a diff does not show.
+			for _, as := range []func(string) string{
+				func(s string) string { return s },
+				func(s string) string { return bom + s },
+				func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+				func(s string) string { return bom + strings.ReplaceAll(s, "\n", "\r\n") },
+			} {
+				before, after := as(a), as(b)
+				if strings.Contains(after, "\r") && !strings.Contains(before, "\r") {
+					continue // the file has no line end to go by
+				}
+				got, err := applyDiff(before, d)
+				switch {
+				case errors.Is(err, errApplied):
+					t.Fatalf("the diff\n%s\nis taken for applied to %q", diff, before)
+				case err != nil && strings.Contains(err.Error(), "matches at lines"):
+					return
+				case err != nil:
+					t.Fatalf("the diff\n%s\nof %q is refused: %v", diff, before, err)
+				case got != after:
+					t.Fatalf("the diff\n%s\nmakes %q of %q, want %q", diff, got, before, after)
+				}
 			}
 			a, b = b, a
 		}
