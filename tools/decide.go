@@ -146,9 +146,12 @@ func (e *Executor) decideExec(op *abi.Exec) Decision {
 	}
 	d = e.settle(d, subject{family: FamilyExec, argv: op.Argv}, "")
 	if d.Verdict != Deny && len(op.Argv) > 1 && programName(op.Argv[0]) == "git" {
-		// The rules about git hold for the program too.
-		if r, ok := e.policy().denied(subject{family: FamilyGit, argv: op.Argv[1:]}); ok {
-			d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
+		// The rules about git hold for the program too, whatever options come first.
+		words := gitWords(op.Argv[1:])
+		for _, s := range []subject{{family: FamilyGit, argv: words}, {family: FamilyExec, argv: append([]string{"git"}, words...)}} {
+			if r, ok := e.policy().denied(s); ok && (s.family == FamilyGit || len(r.Match) > 0) {
+				d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
+			}
 		}
 	}
 	return d

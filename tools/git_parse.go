@@ -99,6 +99,23 @@ func parseGit(argv []string) (gitCommand, error) {
 	return c, nil
 }
 
+// gitValued are options before the subcommand that take the next argument for
+// their value.
+var gitValued = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix", "--attr-source"}
+
+// gitWords are a git command line from its subcommand on.
+func gitWords(argv []string) []string {
+	for i := 0; i < len(argv); i++ {
+		if !strings.HasPrefix(argv[i], "-") {
+			return argv[i:]
+		}
+		if slices.Contains(gitValued, argv[i]) {
+			i++
+		}
+	}
+	return nil
+}
+
 // gitOptions refuses options of a subcommand.
 func gitOptions(c gitCommand) error {
 	for i, a := range c.args {
