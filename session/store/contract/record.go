@@ -184,14 +184,20 @@ func Index(at uint64) (int64, error) {
 	return int64(at), nil
 }
 
-// CheckPayloads refuses payloads whose content type cannot be kept.
-func CheckPayloads(ps []Payload) error {
+// CheckEvents answers the instant of events in microseconds since 1970, or an error
+// for one that cannot be counted or a content type that cannot be kept.
+func CheckEvents(at time.Time, ps ...Payload) (us int64, err error) {
 	for _, p := range ps {
 		if err := CheckText("content type", p.ContentType); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return Micros(at)
+}
+
+// CheckPick refuses a pick that cannot be kept.
+func CheckPick(subject, harness string) error {
+	return cmp.Or(CheckText("subject", subject), CheckText("harness", harness))
 }
 
 // Micros answers t in whole microseconds since 1970, or an error for an instant

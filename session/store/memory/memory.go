@@ -132,10 +132,7 @@ func (s *Store) Append(ctx context.Context, id uuid.UUID, at time.Time, p contra
 
 // AppendAll implements contract.Store.
 func (s *Store) AppendAll(ctx context.Context, id uuid.UUID, at time.Time, ps []contract.Payload) (uint64, error) {
-	if err := contract.CheckPayloads(ps); err != nil {
-		return 0, err
-	}
-	us, err := contract.Micros(at)
+	us, err := contract.CheckEvents(at, ps...)
 	if err != nil {
 		return 0, err
 	}
@@ -209,7 +206,7 @@ func (s *Store) events(ctx context.Context, id uuid.UUID, after *uint64) ([]cont
 
 // SetDefaultHarness implements contract.Store.
 func (s *Store) SetDefaultHarness(ctx context.Context, subject, harness string) error {
-	if err := cmp.Or(contract.CheckText("subject", subject), contract.CheckText("harness", harness)); err != nil {
+	if err := contract.CheckPick(subject, harness); err != nil {
 		return err
 	}
 	if err := s.enter(ctx); err != nil {

@@ -48,10 +48,7 @@ const (
 
 // Append implements contract.Store.
 func (s *Store) Append(ctx context.Context, id uuid.UUID, at time.Time, p contract.Payload) (uint64, error) {
-	us, err := contract.Micros(at)
-	if err == nil {
-		err = contract.CheckText("content type", p.ContentType)
-	}
+	us, err := contract.CheckEvents(at, p)
 	if err != nil {
 		return 0, err
 	}
@@ -66,10 +63,7 @@ func (s *Store) Append(ctx context.Context, id uuid.UUID, at time.Time, p contra
 
 // AppendAll implements contract.Store.
 func (s *Store) AppendAll(ctx context.Context, id uuid.UUID, at time.Time, ps []contract.Payload) (uint64, error) {
-	us, err := contract.Micros(at)
-	if err == nil {
-		err = contract.CheckPayloads(ps)
-	}
+	us, err := contract.CheckEvents(at, ps...)
 	if err != nil {
 		return 0, err
 	}

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/agent-lsp/agent-lsp/session/store/contract"
@@ -88,7 +87,7 @@ func (s *Store) Delete(ctx context.Context, id uuid.UUID) error {
 
 // SetDefaultHarness implements contract.Store.
 func (s *Store) SetDefaultHarness(ctx context.Context, subject, harness string) error {
-	if err := cmp.Or(contract.CheckText("subject", subject), contract.CheckText("harness", harness)); err != nil {
+	if err := contract.CheckPick(subject, harness); err != nil {
 		return err
 	}
 	_, err := s.pool.Exec(ctx, `INSERT INTO agent_lsp.defaults (subject, harness) VALUES ($1::text, $2::text)

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -91,7 +90,7 @@ func (s *Store) Delete(ctx context.Context, id uuid.UUID) error {
 
 // SetDefaultHarness implements contract.Store.
 func (s *Store) SetDefaultHarness(ctx context.Context, subject, harness string) error {
-	if err := cmp.Or(contract.CheckText("subject", subject), contract.CheckText("harness", harness)); err != nil {
+	if err := contract.CheckPick(subject, harness); err != nil {
 		return err
 	}
 	_, err := s.write.ExecContext(ctx, `INSERT INTO defaults (subject, harness) VALUES (?1, ?2)
