@@ -11,6 +11,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/agent-lsp/agent-lsp/tools"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -29,7 +30,7 @@ type oddModel struct{ text string }
 
 func (m oddModel) Respond(_ context.Context, req model.Request, _ func(model.Delta)) (model.Response, error) {
 	if strings.HasSuffix(req.Step, "/1") {
-		return model.Response{Text: &m.text, Calls: []model.FunctionCall{{ID: "a", Name: "exec", Arguments: `{"argv":["x"],"cwd":null}`}}}, nil
+		return model.Response{Text: &m.text, Sealed: jsontext.Value(m.text), Calls: []model.FunctionCall{{ID: "a", Name: "exec", Arguments: `{"argv":["x"],"cwd":null}`}}}, nil
 	}
 	return model.Response{Text: &m.text, Reasoning: &m.text, Finish: "stop"}, nil
 }
