@@ -185,10 +185,33 @@ func TestNothingOfANestedRepositoryRunsInAnUntrustedWorkspace(t *testing.T) {
 	nested("-C", "bare/repo")
 
 	for i, argv := range [][]string{
-		{"status"}, {"status", "-v", "-v"}, {"diff"}, {"diff", "HEAD"}, {"diff-index", "HEAD"}, {"diff-files", "-p"}, {"show"}, {"log", "-p"}, {"ls-files", "-m"}, {"describe", "--always"}, {"grep", "a"},
-		{"status", "--ignore-submodules=none"}, {"diff", "--submodule=diff"}, {"log", "-p", "--subm=diff"}, {"show", "--submodule", "diff"}, {"describe", "--always", "--dirty"}, {"describe", "--always", "--broken"},
-		{"submodule", "status"}, {"submodule"}, {"grep", "--recurse-submodules", "a"}, {"ls-files", "--recurse-submodules"}, {"diff", "-S", "--", "--submodule=diff"},
-		{"-C", "sub", "status"}, {"-C", "sub", "diff"}, {"-C", "sub", "log", "-p"}, {"-C", "bare/repo", "status"}, {"-C", "bare/repo", "diff"},
+		{"status"},
+		{"status", "-v", "-v"},
+		{"diff"},
+		{"diff", "HEAD"},
+		{"diff-index", "HEAD"},
+		{"diff-files", "-p"},
+		{"show"},
+		{"log", "-p"},
+		{"ls-files", "-m"},
+		{"describe", "--always"},
+		{"grep", "a"},
+		{"status", "--ignore-submodules=none"},
+		{"diff", "--submodule=diff"},
+		{"log", "-p", "--subm=diff"},
+		{"show", "--submodule", "diff"},
+		{"describe", "--always", "--dirty"},
+		{"describe", "--always", "--broken"},
+		{"submodule", "status"},
+		{"submodule"},
+		{"grep", "--recurse-submodules", "a"},
+		{"ls-files", "--recurse-submodules"},
+		{"diff", "-S", "--", "--submodule=diff"},
+		{"-C", "sub", "status"},
+		{"-C", "sub", "diff"},
+		{"-C", "sub", "log", "-p"},
+		{"-C", "bare/repo", "status"},
+		{"-C", "bare/repo", "diff"},
 	} {
 		w.put("f", strings.Repeat("b\n", i+2))
 		w.put("sub/g", strings.Repeat("b\n", i+2))

@@ -105,7 +105,7 @@ func land() (*exec.Cmd, error) {
 		if err != nil {
 			return nil, err
 		}
-		go http.Serve(l, http.HandlerFunc(islandPages)) //nolint:errcheck // until the process ends
+		go http.Serve(l, http.HandlerFunc(islandPages))
 	}
 	if len(os.Args) < 2 {
 		return nil, errors.New("no command is named")
