@@ -44,9 +44,14 @@ func (e *Executor) learn(d draft) (readHash string) {
 // is the refusal for the model.
 type drafter func(f file) (draft, error)
 
-// refusal is an error that showed the model the current text of a file: hash is
-// that text's when all that was new to the model was shown.
-type refusal struct{ text, hash string }
+// refusal is an error that shows the model the current text of a file. Whole says
+// that all of it is shown that is new to the model, which knows the file then; not
+// before, as a refusal may come of a mere look at what a call would do.
+type refusal struct {
+	text  string
+	file  file
+	whole bool
+}
 
 func (r *refusal) Error() string { return r.text }
 
@@ -130,8 +135,8 @@ func (e *Executor) edit(ctx context.Context, name, label string, make drafter) O
 		}
 		if err != nil {
 			out := failed(err)
-			if r, ok := errors.AsType[*refusal](err); ok {
-				out.ReadHash = r.hash
+			if r, ok := errors.AsType[*refusal](err); ok && r.whole {
+				out.ReadHash = e.seen.saw(r.file.path, r.file.text)
 			}
 			return out
 		}
@@ -201,8 +206,8 @@ func countLines(before, after string) (added, removed int) {
 
 // collision says which current lines an edit would have to overwrite that the
 // model has not seen as they are. It shows every line that changed since, as far
-// as they are few; then the model knows the current text.
-func (e *Executor) collision(f file, base string, clash []change) *refusal {
+// as they are few.
+func collision(f file, base string, clash []change) *refusal {
 	now := texts(splitLines(f.text))
 	shown := clash
 	all := diffLines(texts(splitLines(base)), now)
@@ -235,10 +240,10 @@ func (e *Executor) collision(f file, base string, clash []change) *refusal {
 	}
 	if !whole {
 		b.WriteString("\nMore was changed elsewhere: read the file again.")
-		return &refusal{text: b.String()}
+		return &refusal{text: b.String(), file: f}
 	}
 	b.WriteString("\nThe rest is as you read it. Make the edit again so that it keeps what is new here.")
-	return &refusal{text: b.String(), hash: e.seen.saw(f.path, f.text)}
+	return &refusal{text: b.String(), file: f, whole: true}
 }
 
 // previewCap bounds the diff that a person is shown.

@@ -75,7 +75,7 @@ func (e *Executor) patched(d draft, f file, diff fileDiff) (draft, error) {
 				return d, nil
 			}
 			if _, err := applyDiff(f.text, diff); err != nil {
-				clash = e.collision(f, k.text, places)
+				clash = collision(f, k.text, places)
 			}
 		}
 	}

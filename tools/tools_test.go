@@ -73,8 +73,11 @@ func (w *world) get(name string) string {
 	return string(b)
 }
 
+// run performs a call after the look at it that decides whether it may be, as it is
+// always done: a look must change nothing.
 func (w *world) run(op Op) Outcome {
 	w.t.Helper()
+	w.Decide(w.t.Context(), op)
 	return w.Run(w.t.Context(), op, "turn 1")
 }
 

@@ -67,7 +67,7 @@ func (e *Executor) writeDraft(op *abi.Write) drafter {
 func (e *Executor) rebase(d draft, f file, base string) (draft, error) {
 	merged, clash := merge3(base, f.text, d.after)
 	if len(clash) > 0 {
-		return d, e.collision(f, base, clash)
+		return d, collision(f, base, clash)
 	}
 	d.after, d.note = merged, rebased
 	if merged == f.text {
