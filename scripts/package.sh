@@ -49,7 +49,7 @@ for platform in "$@"; do
   chmod 755 "$dir" "$dir/$exe"
   chmod 644 "$dir"/*.md "$dir/LICENSE"
   # Neither the time nor the user of the build gets into an archive.
-  find "$dir" -exec touch -t 200001010000 {} +
+  TZ=UTC find "$dir" -exec touch -t 200001010000 {} +
   if [ "$os" = windows ]; then
     (cd "$work" && TZ=UTC python3 -m zipfile -c "$out/$name.zip" "$name")
   else

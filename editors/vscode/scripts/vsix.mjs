@@ -14,6 +14,7 @@ const { name, version } = JSON.parse(fs.readFileSync(path.join(root, 'package.js
 const target = option('target');
 const binary = option('binary');
 const out = path.resolve(option('out') ?? root, `${name}-${version}${target ? '-' + target : ''}.vsix`);
+fs.mkdirSync(path.dirname(out), { recursive: true });
 const bin = path.join(root, 'bin');
 fs.rmSync(bin, { recursive: true, force: true });
 if (binary) {
@@ -25,7 +26,9 @@ if (binary) {
 try {
   const vsce = path.join(root, 'node_modules', '@vscode', 'vsce', 'vsce');
   const args = [vsce, 'package', '--no-dependencies', '--skip-license', '--out', out, ...(target ? ['--target', target] : [])];
-  execFileSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  // The same files make the same vsix: neither the time nor its zone gets into it.
+  const env = { ...process.env, SOURCE_DATE_EPOCH: '946684800', TZ: 'UTC' };
+  execFileSync(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'ignore', 'inherit'] });
 } finally {
   fs.rmSync(bin, { recursive: true, force: true });
 }
