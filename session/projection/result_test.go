@@ -131,6 +131,9 @@ func TestACutNeverBreaksACharacter(t *testing.T) {
 			if was == (utf8.RuneCountInString(text) <= n) {
 				t.Errorf("%q at %d: mark of a cut is %t", text, n, was)
 			}
+			if r := []rune(text); utf8.ValidString(text) && kept != string(r[:min(n, len(r))]) {
+				t.Errorf("%q cut at %d: kept %q", text, n, kept)
+			}
 			if !was && got != whole && !strings.Contains(text, "\xff") && utf8.ValidString(text) {
 				t.Errorf("%q at %d: %q", text, n, got)
 			}
