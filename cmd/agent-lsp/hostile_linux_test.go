@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 )
@@ -24,7 +25,7 @@ func TestOutputWithoutEndLeavesTheServerSmall(t *testing.T) {
 	}
 	small := flood("head -c 2000000 /dev/zero; yes 'é€😀' | head -c 2000000 >&2; echo END >&2")
 	e := lsptest.Start(t, server(t), lsptest.Options{
-		Folders: []string{t.TempDir()}, Transcript: true,
+		Folders: []string{t.TempDir()}, Transcript: true, Timeout: 5 * time.Minute,
 		InitializationOptions: scripted(t, strings.Join([]string{
 			"  - {when: \"1/1\", calls: [" + small + "]}",
 			"  - {when: \"1/2\", text: warm}",
