@@ -107,8 +107,9 @@ func (e *Executor) mayDial(address string) error {
 // nowhere; those that carry an IPv4 address inside are judged by it.
 var notPublic = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+	"168.63.129.16/32", // what a cloud's machines ask about themselves
 	"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-	"::/128", "::1/128", "::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
+	"2001::/23", "2001:db8::/32", "3fff::/20",
 )
 
 func prefixes(list ...string) []netip.Prefix {
@@ -120,6 +121,7 @@ func prefixes(list ...string) []netip.Prefix {
 }
 
 var (
+	allocated = netip.MustParsePrefix("2000::/3") // all that is routed of IPv6
 	nat64     = netip.MustParsePrefix("64:ff9b::/96")
 	sixToFour = netip.MustParsePrefix("2002::/16")
 )
@@ -136,6 +138,9 @@ func isPublic(a netip.Addr) bool {
 		}
 		if sixToFour.Contains(a) {
 			return isPublic(netip.AddrFrom4([4]byte(b[2:6])))
+		}
+		if !allocated.Contains(a) {
+			return false
 		}
 	}
 	for _, p := range notPublic {

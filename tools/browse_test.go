@@ -275,6 +275,7 @@ func TestPublicAddresses(t *testing.T) {
 		"127.0.0.1": false, "10.1.2.3": false, "172.31.0.1": false, "172.32.0.1": true, "100.64.0.1": false, "169.254.1.1": false, "0.0.0.0": false, "224.0.0.1": false,
 		"255.255.255.255": false, "::1": false, "::": false, "fe80::1%eth0": false, "fc00::1": false, "ff02::1": false, "64:ff9b::a00:1": false, "2002:a00:1::": false,
 		"::ffff:10.0.0.1": false, "::7f00:1": false, "2001:db8::1": false, "2001::1": false, "64:ff9b:1::1": false,
+		"::ffff:0:7f00:1": false, "1234::1": false, "4000::1": false, "fec0::1": false, "100::1": false, "5f00::1": false, "3fff::1": false, "168.63.129.16": false, "168.63.129.17": true,
 	} {
 		if got := isPublic(netip.MustParseAddr(a)); got != public {
 			t.Errorf("%s is public: %t, want %t", a, got, public)
