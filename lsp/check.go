@@ -1,7 +1,10 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/agent-lsp/agent-lsp/checker"
 	"go.lsp.dev/protocol"
@@ -53,6 +56,8 @@ func (s *Server) check(ctx context.Context, a *arguments) (any, error) {
 			return nil, err
 		}
 	}
+	s.findings.asking.Add(1)
+	defer s.findings.asking.Add(-1)
 	results := []checkResult{}
 	for _, f := range roots {
 		checked, err := engine.Check(ctx, f.dir)
@@ -61,6 +66,7 @@ func (s *Server) check(ctx context.Context, a *arguments) (any, error) {
 		}
 		for _, r := range checked {
 			results = append(results, s.checkResult(f, r))
+			s.showCheck(r)
 		}
 	}
 	return struct {
@@ -68,9 +74,34 @@ func (s *Server) check(ctx context.Context, a *arguments) (any, error) {
 	}{results}, nil
 }
 
+// showCheck shows what a check came to in an editor that has no view of its own
+// for it: it would throw a command's result away.
+func (s *Server) showCheck(r checker.Result) {
+	if s.client.transcript {
+		return
+	}
+	kind, said := protocol.MessageTypeInfo, r.ForPerson()
+	switch r.Outcome {
+	case checker.Found:
+		kind, said = protocol.MessageTypeWarning, "[check] `"+strings.Join(r.Command, " ")+"` found "+problems(len(r.Findings))
+	case checker.Failed:
+		kind = protocol.MessageTypeWarning
+	}
+	s.notify(protocol.MethodWindowShowMessage, &protocol.ShowMessageParams{
+		Type: kind, Message: fmt.Sprintf("agent: %s: %s", s.shortPath(r.Root), oneLine(said, 2000)),
+	})
+}
+
+func problems(n int) string {
+	if n == 1 {
+		return "1 problem"
+	}
+	return fmt.Sprintf("%d problems", n)
+}
+
 func (s *Server) checkResult(f *folder, r checker.Result) checkResult {
 	out := checkResult{
-		Root: r.Root, Outcome: r.Outcome.String(), Text: r.Text, Findings: []checkFinding{},
+		Root: r.Root, Outcome: r.Outcome.String(), Text: cmp.Or(r.Text, r.Note), Findings: []checkFinding{},
 		Command: append([]string{}, r.Command...), TookMs: r.Took.Milliseconds(),
 	}
 	if out.Root == "" {

@@ -2,14 +2,15 @@ package lsp
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
@@ -23,8 +24,10 @@ type findings struct {
 	mu   sync.Mutex // guards what follows, and keeps the notifications in order
 	sets map[string]*findingSet
 	sent map[string]string // the URI under which a file, by key, has diagnostics
+	dumb map[string]bool   // roots, as in sets, whose last check failed
 
-	shown atomic.Int64 // how many are in sent
+	shown  atomic.Int64 // how many are in sent
+	asking atomic.Int64 // how many agent.check run
 }
 
 // findingSet is the last check of one root.
@@ -43,17 +46,23 @@ type fileFindings struct {
 
 // Findings implements session.Editor.
 func (s *Server) Findings(root string, r checker.Result) {
+	r.Root = cmp.Or(r.Root, root)
+	// A root may have a checker for each of its ecosystems.
+	checked := r.Root + "\x00" + r.Ecosystem
 	switch r.Outcome {
 	case checker.Failed:
-		s.log.Warn("unchecked: the checker gave no answer", "root", cmp.Or(r.Root, root), "command", strings.Join(r.Command, " "), "reason", r.Text)
-		return
+		s.log.Warn("unchecked: the checker gave no answer", "root", r.Root, "command", strings.Join(r.Command, " "), "reason", r.Text)
 	case checker.Skipped:
-		s.log.Info("not checked", "root", cmp.Or(r.Root, root), "reason", r.Text)
+		s.log.Info("not checked", "root", r.Root, "reason", r.Text)
+	}
+	if s.findings.fails(checked, r.Outcome == checker.Failed) && s.findings.asking.Load() == 0 {
+		s.showCheck(r)
+	}
+	if r.Outcome == checker.Failed || r.Outcome == checker.Skipped {
+		s.dropGone(r.Root)
 		return
 	}
-	// A root may have a checker for each of its ecosystems.
-	checked := cmp.Or(r.Root, root) + "\x00" + r.Ecosystem
-	set := &findingSet{workspace: root, root: cmp.Or(r.Root, root), files: map[string]*fileFindings{}}
+	set := &findingSet{workspace: root, root: r.Root, files: map[string]*fileFindings{}}
 	texts := s.newTexts(r.Unsaved)
 	for _, f := range r.Findings {
 		where := s.place(f.Path)
@@ -67,6 +76,19 @@ func (s *Server) Findings(root string, r checker.Result) {
 		file.lines = append(file.lines, fmt.Sprintf("%s:%d: %s: %s", s.shortPath(where.path), f.Range.Start.Line, f.Severity, oneLine(f.Message, 200)))
 	}
 	s.replaceFindings(checked, set)
+}
+
+// fails notes whether the check of a root failed, and reports whether it does now
+// and did not the last time.
+func (f *findings) fails(checked string, failed bool) (began bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.dumb == nil {
+		f.dumb = map[string]bool{}
+	}
+	began = failed && !f.dumb[checked]
+	f.dumb[checked] = failed
+	return began
 }
 
 // replaceFindings puts a set in the place of a root's last one and tells the
@@ -187,14 +209,43 @@ func (s *Server) respell(x *document) {
 // deleted or renamed.
 func (s *Server) vanished(path string) {
 	real := realPath(path)
+	s.dropFindings(func(_, file string) bool {
+		_, spelled := below(path, file)
+		_, resolved := below(real, realPath(file))
+		return spelled || resolved
+	})
+}
+
+// dropGone clears the findings of a root's files that are there no more, after a
+// check of it that could not look.
+func (s *Server) dropGone(root string) {
+	s.dropFindings(func(of, file string) bool { return of == root && s.isGone(file) })
+}
+
+// isGone reports whether a file in a workspace folder is neither on the disk nor
+// open.
+func (s *Server) isGone(path string) bool {
+	f, rel := s.folders.holding(path)
+	if f == nil || s.docs.at(path) != nil {
+		return false
+	}
+	w, err := f.workspace(s)
+	if err != nil {
+		return false
+	}
+	_, err = w.root.Lstat(filepath.FromSlash(rel))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// dropFindings clears the findings of the files for which drop is true, by root
+// and path.
+func (s *Server) dropFindings(drop func(root, file string) bool) {
 	s.findings.mu.Lock()
 	defer s.findings.mu.Unlock()
 	changed := map[string]bool{}
 	for checked, set := range s.findings.sets {
 		for key, f := range set.files {
-			_, spelled := below(path, f.path)
-			_, resolved := below(real, realPath(f.path))
-			if spelled || resolved {
+			if drop(set.root, f.path) {
 				delete(set.files, key)
 				changed[key] = true
 			}
@@ -277,97 +328,6 @@ func severity(s checker.Severity) protocol.DiagnosticSeverity {
 		return protocol.DiagnosticSeverityHint
 	}
 	return protocol.DiagnosticSeverityError
-}
-
-// findingRange turns a tool's range into the client's, against the file's real
-// text. A finding without an end covers the word that it stands at; one without a
-// column covers the line's content. Of a file that cannot be read, which is nil,
-// the columns stay as the tool counts them.
-func (s *Server) findingRange(doc *text.Doc, r checker.Range, unit checker.ColumnUnit) protocol.Range {
-	e := s.client.encoding
-	if r.Start.Line <= 0 {
-		return protocol.Range{}
-	}
-	if doc == nil {
-		return protocol.Range{Start: asCounted(r.Start), End: asCounted(cmp.Or(r.End, r.Start))}
-	}
-	lineStart, lineEnd, _ := doc.LineSpan(r.Start.Line - 1)
-	content := doc.String()[lineStart:lineEnd]
-	if r.Start.Column <= 0 {
-		indent := len(content) - len(strings.TrimLeft(content, " \t"))
-		return doc.Range(lineStart+indent, lineEnd, e)
-	}
-	start := toolOffset(doc, r.Start, unit)
-	end := toolOffset(doc, r.End, unit)
-	if r.End.Line <= 0 || r.End.Column <= 0 || end < start {
-		end = start + wordLength(doc.String()[start:lineEnd])
-	}
-	return doc.Range(start, end, e)
-}
-
-func asCounted(p checker.Position) protocol.Position {
-	return protocol.Position{Line: uint32(max(p.Line-1, 0)), Character: uint32(max(p.Column-1, 0))}
-}
-
-// toolOffset is the byte that a tool's 1-based position names.
-func toolOffset(doc *text.Doc, p checker.Position, unit checker.ColumnUnit) int {
-	if p.Line <= 0 || p.Column <= 0 {
-		return 0
-	}
-	e := text.UTF8
-	switch unit {
-	case checker.UTF16:
-		e = text.UTF16
-	case checker.Runes:
-		e = text.UTF32
-	}
-	return doc.Offset(protocol.Position{Line: uint32(p.Line - 1), Character: uint32(p.Column - 1)}, e)
-}
-
-// wordLength is the length of the word that a text begins with, else of its first
-// character.
-func wordLength(s string) int {
-	for i, r := range s {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {
-			continue
-		}
-		if i > 0 {
-			return i
-		}
-		_, n := utf8.DecodeRuneInString(s)
-		return n
-	}
-	return len(s)
-}
-
-// texts are the texts of files during one conversion.
-type texts struct {
-	server *Server
-	given  map[string]string // that the checker was given, by path
-	docs   map[string]*text.Doc
-}
-
-func (s *Server) newTexts(given map[string]string) *texts {
-	return &texts{server: s, given: given, docs: map[string]*text.Doc{}}
-}
-
-// of is the file's text that a checker saw: what it was given; else the disk's,
-// for a buffer may be ahead of it; the buffer's where the disk has none. It is nil
-// for a file that is in no workspace folder and not open.
-func (t *texts) of(path string) *text.Doc {
-	if d, ok := t.docs[path]; ok {
-		return d
-	}
-	var d *text.Doc
-	if given, ok := t.given[path]; ok {
-		d = text.New(strings.TrimPrefix(given, byteOrderMark))
-	} else if disk, ok := t.server.read(path); ok {
-		d = text.New(strings.TrimPrefix(disk, byteOrderMark))
-	} else if x := t.server.docs.at(path); x != nil {
-		d = x.doc
-	}
-	t.docs[path] = d
-	return d
 }
 
 // some reports that the client shows diagnostics of the server's.

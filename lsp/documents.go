@@ -23,6 +23,10 @@ type document struct {
 	// because the client takes no edits: until the client speaks of the buffer
 	// again, the file is the newer of the two.
 	overtaken bool
+	// held says that the file was seen to hold this very text: if it does not any
+	// more, somebody changed or deleted it behind the buffer, which has nothing that
+	// is not saved.
+	held bool
 	// lost says that a change could not be read: the text is not the client's.
 	lost bool
 }
@@ -77,7 +81,7 @@ func (d *documents) changed(uri string, version int32, changes []text.Change, e 
 		return fmt.Errorf("change of %s, which is not open", uri)
 	}
 	x := *old
-	x.version, x.overtaken = version, false
+	x.version, x.overtaken, x.held = version, false, false
 	for _, c := range changes {
 		x.lost = x.lost && c.Range != nil // the whole text puts it right
 	}
@@ -169,6 +173,18 @@ func (d *documents) overtake(x *document) {
 	if d.open[x.key] == x {
 		y := *x
 		y.overtaken = true
+		d.put(&y)
+	}
+}
+
+// hold marks that the file below a buffer holds its text, if the buffer still is in
+// that state.
+func (d *documents) hold(x *document) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open[x.key] == x && !x.held {
+		y := *x
+		y.held = true
 		d.put(&y)
 	}
 }

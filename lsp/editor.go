@@ -141,10 +141,7 @@ func checkTitle(c *event.Check) string {
 	}
 	switch c.Outcome {
 	case "found":
-		if n := len(c.Findings); n != 1 {
-			return fmt.Sprintf("%s found %d problems", command, n)
-		}
-		return command + " found 1 problem"
+		return command + " found " + problems(len(c.Findings))
 	case "clean":
 		return command + " found nothing"
 	case "skipped":
@@ -174,7 +171,11 @@ func (s *Server) Unsaved(root string) map[string]string {
 			}
 		}
 		w, err := f.workspace(s)
-		if err == nil && !w.diskHolds(rel, d.doc.String()) {
+		switch {
+		case err != nil:
+		case w.diskHolds(rel, d.doc.String()):
+			s.docs.hold(d)
+		case !d.held:
 			out[w.abs(rel)] = d.doc.String()
 		}
 	}

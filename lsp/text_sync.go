@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,10 +16,30 @@ func (s *Server) didOpen(_ context.Context, params jsontext.Value) error {
 		return fmt.Errorf("didOpen: %w", err)
 	}
 	x := s.docs.opened(p.URI, p.Version, p.Text)
-	if s.findings.some() {
-		s.spawn("respell diagnostics", func() { s.respell(x) })
-	}
+	s.spawn("look at an opened file", func() {
+		s.compare(x)
+		if s.findings.some() {
+			s.respell(x)
+		}
+	})
 	return nil
+}
+
+// compare notes whether the file of a buffer holds its text.
+func (s *Server) compare(x *document) {
+	f, rel := s.folders.holding(x.path)
+	if f == nil {
+		return
+	}
+	w, err := f.workspace(s)
+	if err != nil {
+		return
+	}
+	// Reading another kind of file might never end.
+	info, err := w.root.Stat(filepath.FromSlash(rel))
+	if err == nil && info.Mode().IsRegular() && w.diskHolds(rel, x.doc.String()) {
+		s.docs.hold(x)
+	}
 }
 
 // didChange handles textDocument/didChange.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,7 @@ func (s *Session) check(t *turn, edited []string) string {
 // checkEvent is a check as the transcript keeps it: paths are relative to the
 // workspace, and nothing in it changes from run to run.
 func checkEvent(root string, turn uint64, r checker.Result) *event.Check {
-	ev := &event.Check{Turn: turn, Root: relative(root, r.Root), Outcome: r.Outcome.String(), Text: valid(r.Text), Command: r.Command}
+	ev := &event.Check{Turn: turn, Root: relative(root, r.Root), Outcome: r.Outcome.String(), Text: valid(cmp.Or(r.Text, r.Note)), Command: r.Command}
 	for _, f := range r.Findings {
 		ev.Findings = append(ev.Findings, event.Finding{
 			Path: valid(relative(root, f.Path)), Line: f.Range.Start.Line, Column: f.Range.Start.Column,

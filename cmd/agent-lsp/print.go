@@ -124,6 +124,9 @@ func checkLine(c *event.Check) string {
 		}
 		return fmt.Sprintf("[check] %s: %d findings", command, len(c.Findings))
 	case "clean":
+		if c.Text != "" {
+			return "[check] " + command + ": clean; " + c.Text
+		}
 		return "[check] " + command + ": clean"
 	case "failed":
 		return "[check did not run] " + c.Text

@@ -1,0 +1,103 @@
+package lsp
+
+import (
+	"cmp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"go.lsp.dev/protocol"
+)
+
+// findingRange turns a tool's range into the client's, against the file's real
+// text. A finding without an end covers the word that it stands at; one without a
+// column covers the line's content. Of a file that cannot be read, which is nil,
+// the columns stay as the tool counts them.
+func (s *Server) findingRange(doc *text.Doc, r checker.Range, unit checker.ColumnUnit) protocol.Range {
+	e := s.client.encoding
+	if r.Start.Line <= 0 {
+		return protocol.Range{}
+	}
+	if doc == nil {
+		return protocol.Range{Start: asCounted(r.Start), End: asCounted(cmp.Or(r.End, r.Start))}
+	}
+	lineStart, lineEnd, _ := doc.LineSpan(r.Start.Line - 1)
+	content := doc.String()[lineStart:lineEnd]
+	if r.Start.Column <= 0 {
+		indent := len(content) - len(strings.TrimLeft(content, " \t"))
+		return doc.Range(lineStart+indent, lineEnd, e)
+	}
+	start := toolOffset(doc, r.Start, unit)
+	end := toolOffset(doc, r.End, unit)
+	if r.End.Line <= 0 || r.End.Column <= 0 || end < start {
+		end = start + wordLength(doc.String()[start:lineEnd])
+	}
+	return doc.Range(start, end, e)
+}
+
+func asCounted(p checker.Position) protocol.Position {
+	return protocol.Position{Line: uint32(max(p.Line-1, 0)), Character: uint32(max(p.Column-1, 0))}
+}
+
+// toolOffset is the byte that a tool's 1-based position names.
+func toolOffset(doc *text.Doc, p checker.Position, unit checker.ColumnUnit) int {
+	if p.Line <= 0 || p.Column <= 0 {
+		return 0
+	}
+	e := text.UTF8
+	switch unit {
+	case checker.UTF16:
+		e = text.UTF16
+	case checker.Runes:
+		e = text.UTF32
+	}
+	return doc.Offset(protocol.Position{Line: uint32(p.Line - 1), Character: uint32(p.Column - 1)}, e)
+}
+
+// wordLength is the length of the word that a text begins with, else of its first
+// character.
+func wordLength(s string) int {
+	for i, r := range s {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {
+			continue
+		}
+		if i > 0 {
+			return i
+		}
+		_, n := utf8.DecodeRuneInString(s)
+		return n
+	}
+	return len(s)
+}
+
+// texts are the texts of files during one conversion.
+type texts struct {
+	server *Server
+	given  map[string]string // that the checker was given, by path
+	docs   map[string]*text.Doc
+}
+
+func (s *Server) newTexts(given map[string]string) *texts {
+	return &texts{server: s, given: given, docs: map[string]*text.Doc{}}
+}
+
+// of is the file's text that a checker saw: what it was given; else the disk's,
+// for a buffer may be ahead of it; the buffer's where the disk has none. It is nil
+// for a file that is in no workspace folder and not open.
+func (t *texts) of(path string) *text.Doc {
+	if d, ok := t.docs[path]; ok {
+		return d
+	}
+	var d *text.Doc
+	if given, ok := t.given[path]; ok {
+		d = text.New(strings.TrimPrefix(given, byteOrderMark))
+	} else if disk, ok := t.server.read(path); ok {
+		d = text.New(strings.TrimPrefix(disk, byteOrderMark))
+	} else if x := t.server.docs.at(path); x != nil {
+		d = x.doc
+	}
+	t.docs[path] = d
+	return d
+}
