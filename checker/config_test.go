@@ -88,6 +88,52 @@ func TestTheCapHoldsWithItsHeader(t *testing.T) {
 	}
 }
 
+// TestNoFileHidesAnother has one file with very many findings between others that
+// have few: the edited file's come first, every file's are there, and what is left
+// out is counted.
+func TestNoFileHidesAnother(t *testing.T) {
+	var out strings.Builder
+	out.WriteString("a.go:1:1: first of a\n")
+	for i := range 2000 {
+		fmt.Fprintf(&out, "b.go:%d:1: é is wrong\n", i+1)
+	}
+	for i := range 30 {
+		fmt.Fprintf(&out, "c.go:%d:1: only of c\n", i+1)
+	}
+	for i := range 2000 {
+		fmt.Fprintf(&out, "d.go:%d:1: é is wrong\n", i+1)
+	}
+	out.WriteString("e.go:7:1: own\nthe last word\n")
+	dir := project(t, "go.mod", goMod, "e.go", "package m\n")
+	argv := printing(t, out.String())
+	for _, limit := range []int{3000, 16000} {
+		c := start(t, checker.Config{Cap: limit, Commands: map[string]checker.Command{checker.Go: {Argv: argv}}})
+		got := edit(t, c, dir, "e.go")
+		n := utf8.RuneCountInString(got.Text)
+		if n > limit || n < limit*9/10 {
+			t.Errorf("cap %d: %d characters", limit, n)
+		}
+		at := -1
+		for _, says := range []string{
+			"which was applied", "e.go:7:1: own", "a.go:1:1: first of a", "b.go:1:1:", "characters elided: ", " more findings in b.go ...]",
+			"c.go:1:1: only of c", "c.go:30:1: only of c", "d.go:1:1:", " more findings in d.go ...]", "the last word",
+		} {
+			next := strings.Index(got.Text, says)
+			if next <= at {
+				t.Fatalf("cap %d: %q stands at %d, behind %d:\n%s", limit, says, next, at, got.Text)
+			}
+			at = next
+		}
+		kept := strings.Count(got.Text, "\nb.go:")
+		if want := fmt.Sprintf(": %d more findings in b.go", 2000-kept); !strings.Contains(got.Text, want) {
+			t.Errorf("cap %d: %d of b.go are there, and %q is not said", limit, kept, want)
+		}
+		if len(got.Findings) != 4032 {
+			t.Errorf("%d findings", len(got.Findings))
+		}
+	}
+}
+
 func TestRootsListsWhatCanBeChecked(t *testing.T) {
 	dir := project(t,
 		"go.work", "go 1.26\nuse ./a\n", "a/go.mod", goMod,

@@ -160,7 +160,7 @@ func (c *Checker) answer(j job, p plan, rep report, r Result) (Result, *baseline
 		return r, now
 	}
 	r.Outcome = Found
-	t := telling{command: p.shown, edited: j.edited, rep: &rep, note: note, cap: c.cfg.cap()}
+	t := telling{command: p.shown, root: j.root, edited: j.edited, rep: &rep, note: note, cap: c.cfg.cap()}
 	r.Text, r.New = t.render(before)
 	return r, now
 }

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,6 +34,7 @@ func identity(f *Finding) sameness {
 // telling is a Found in the making.
 type telling struct {
 	command []string
+	root    string
 	edited  []string
 	rep     *report
 	note    string
@@ -42,7 +44,8 @@ type telling struct {
 // render writes the text for the model and counts the new findings, -1 when
 // there is nothing to compare with.
 func (t *telling) render(before *baseline) (text string, fresh int) {
-	body, fresh, known := t.body(before)
+	blocks, fresh, known := t.body(before)
+	body := (&report{blocks: blocks}).text()
 	var head strings.Builder
 	fmt.Fprintf(&head, "Diagnostics from `%s`, run over the whole workspace", commandLine(t.command))
 	if len(t.edited) > 0 {
@@ -63,6 +66,9 @@ func (t *telling) render(before *baseline) (text string, fresh int) {
 	header := strings.TrimSuffix(head.String(), ".") + ":\n"
 	room := t.cap - utf8.RuneCountInString(header)
 	if utf8.RuneCountInString(body) > room {
+		body = (&report{blocks: bounded(blocks, t.root, room)}).text()
+	}
+	if utf8.RuneCountInString(body) > room {
 		const mark = 45 // of the line that says how much is missing
 		body = headAndTail(body, max(room-mark, t.cap/2))
 	}
@@ -71,7 +77,7 @@ func (t *telling) render(before *baseline) (text string, fresh int) {
 
 // body orders the blocks: what is new first, and the edited files' own before the
 // others'. Where that changes nothing, the text stays the tool's.
-func (t *telling) body(before *baseline) (text string, fresh, known int) {
+func (t *telling) body(before *baseline) (ordered []block, fresh, known int) {
 	fresh = -1
 	var news, olds, rest []block
 	left := map[sameness]int{}
@@ -106,13 +112,68 @@ func (t *telling) body(before *baseline) (text string, fresh, known int) {
 		parts.add("There before:", nil)
 		parts.blocks = append(parts.blocks, olds...)
 		parts.blocks = append(parts.blocks, rest...)
-		return parts.text(), fresh, known
+		return parts.blocks, fresh, known
 	}
 	if !moved {
-		return t.rep.text(), fresh, known
+		return t.rep.blocks, fresh, known
 	}
-	parts := report{blocks: slices.Concat(news, olds, rest)}
-	return parts.text(), fresh, known
+	return slices.Concat(news, olds, rest), fresh, known
+}
+
+// minShare is the number of characters below which no file is cut: of so many
+// files only the first and the last ones fit.
+const minShare = 300
+
+// bounded leaves out what one file has more of than its share of the room, so that
+// its findings do not hide another one's.
+func bounded(blocks []block, root string, room int) []block {
+	sizes := make(map[string]int)
+	for _, b := range blocks {
+		n := utf8.RuneCountInString(b.text) + 1
+		if b.finding == nil {
+			room -= n
+		} else {
+			sizes[b.finding.Path] += n
+		}
+	}
+	share := room
+	for i, size := range slices.Sorted(maps.Values(sizes)) {
+		// What a file does not need of its share is the others'.
+		if share = room / (len(sizes) - i); size > share {
+			break
+		}
+		room -= size
+	}
+	if len(sizes) < 2 || share < minShare {
+		return blocks
+	}
+	const mark = 100 // of the line that says how much is missing, beside the file's name
+	var kept []block
+	used, cut, last := make(map[string]int), make(map[string]int), make(map[string]int)
+	for _, b := range blocks {
+		if b.finding == nil {
+			kept = append(kept, b)
+			continue
+		}
+		path, n := b.finding.Path, utf8.RuneCountInString(b.text)+1
+		limit := share
+		if sizes[path] > share {
+			limit -= mark + len(path)
+		}
+		if used[path] > 0 && used[path]+n > limit || cut[path] > 0 {
+			cut[path]++
+			continue
+		}
+		used[path] += n
+		last[path] = len(kept)
+		kept = append(kept, b)
+	}
+	for path, n := range cut {
+		b := &kept[last[path]]
+		b.text = fmt.Sprintf("%s\n[... %d characters elided: %s in %s ...]", strings.TrimRight(b.text, " \t\n"),
+			sizes[path]-used[path], count(n, "more finding", "more findings"), relative(root, path))
+	}
+	return kept
 }
 
 // ownFirst moves the findings of edited files to the front and reports whether
