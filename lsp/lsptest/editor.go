@@ -33,6 +33,7 @@ type Editor struct {
 	queue    [][]byte // frames that were not written yet
 	hangUp   bool     // close the output when queue is empty
 	paused   bool     // nothing is read
+	deaf     bool     // the input was closed here, which makes its end no fault
 	readEnd  error    // why reading ended, io.EOF in order
 	writeEnd error
 	faults   []string // what the server should not have done
@@ -100,7 +101,7 @@ func (e *Editor) read() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.readEnd = err
-	if !errors.Is(err, io.EOF) && !e.hangUp {
+	if !errors.Is(err, io.EOF) && !e.hangUp && !e.deaf {
 		e.faults = append(e.faults, err.Error())
 	}
 	e.change()
@@ -279,9 +280,10 @@ func (e *Editor) HangUp() {
 }
 
 // CloseOutput closes the reading end of the server's output: its next write fails.
+// The server's input stays open.
 func (e *Editor) CloseOutput() {
 	e.mu.Lock()
-	e.hangUp = true // so that the end is no fault
+	e.deaf = true
 	e.mu.Unlock()
 	_ = e.in.Close()
 }
