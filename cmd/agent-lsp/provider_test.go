@@ -8,9 +8,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // wireAPI is how one of the real interfaces says two answers: a call of read, and
@@ -53,17 +56,20 @@ data: [DONE]
 		call: `event: response.created
 data: {"type":"response.created","response":{"id":"r1","status":"in_progress","output":[]}}
 
+event: response.output_item.done
+data: {"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","id":"rs1","summary":[{"type":"summary_text","text":"Read it."}],"encrypted_content":"c2VhbGVk"}}
+
 event: response.output_item.added
-data: {"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"f1","call_id":"t1","name":"read","arguments":"","status":"in_progress"}}
+data: {"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"f1","call_id":"t1","name":"read","arguments":"","status":"in_progress"}}
 
 event: response.function_call_arguments.delta
-data: {"type":"response.function_call_arguments.delta","item_id":"f1","output_index":0,"delta":"{\"path\":\"a.txt\"}"}
+data: {"type":"response.function_call_arguments.delta","item_id":"f1","output_index":1,"delta":"{\"path\":\"a.txt\"}"}
 
 event: response.function_call_arguments.done
-data: {"type":"response.function_call_arguments.done","item_id":"f1","output_index":0,"arguments":"{\"path\":\"a.txt\"}"}
+data: {"type":"response.function_call_arguments.done","item_id":"f1","output_index":1,"arguments":"{\"path\":\"a.txt\"}"}
 
 event: response.output_item.done
-data: {"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"f1","call_id":"t1","name":"read","arguments":"{\"path\":\"a.txt\"}","status":"completed"}}
+data: {"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","id":"f1","call_id":"t1","name":"read","arguments":"{\"path\":\"a.txt\"}","status":"completed"}}
 
 event: response.completed
 data: {"type":"response.completed","response":{"id":"r1","status":"completed","output":[{"type":"function_call","id":"f1","call_id":"t1","name":"read","arguments":"{\"path\":\"a.txt\"}","status":"completed"}],"usage":{"input_tokens":10,"output_tokens":5,"total_tokens":15}}}
@@ -85,7 +91,7 @@ event: response.completed
 data: {"type":"response.completed","response":{"id":"r2","status":"completed","output":[{"type":"message","id":"m1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"It says: größe 😀.","annotations":[]}]}],"usage":{"input_tokens":20,"output_tokens":7,"total_tokens":27}}}
 
 `,
-		answered: `"call_id":"t1"`,
+		answered: `{"type":"reasoning","id":"rs1","summary":[{"type":"summary_text","text":"Read it."}],"encrypted_content":"c2VhbGVk"},{"type":"function_call","call_id":"t1"`,
 	},
 	"messages": {
 		profile: "provider: anthropic, model: m, base_url: BASE, api_key_env: AGENT_LSP_TEST_KEY, max_output: 1000",
@@ -94,13 +100,25 @@ data: {"type":"response.completed","response":{"id":"r2","status":"completed","o
 data: {"type":"message_start","message":{"id":"m1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"usage":{"input_tokens":10,"output_tokens":1}}}
 
 event: content_block_start
-data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"read","input":{}}}
+data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
 
 event: content_block_delta
-data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"path\": \"a.txt\"}"}}
+data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Read it."}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"c2lnbmVk"}}
 
 event: content_block_stop
 data: {"type":"content_block_stop","index":0}
+
+event: content_block_start
+data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t1","name":"read","input":{}}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"path\": \"a.txt\"}"}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":1}
 
 event: message_delta
 data: {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}
@@ -128,7 +146,7 @@ event: message_stop
 data: {"type":"message_stop"}
 
 `,
-		answered: `"tool_use_id":"t1"`,
+		answered: `[{"type":"thinking","thinking":"Read it.","signature":"c2lnbmVk"},{"type":"tool_use","id":"t1","name":"read","input":{"path":"a.txt"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1"`,
 	},
 }
 
@@ -188,12 +206,24 @@ func TestRunAsksRealProviders(t *testing.T) {
 				}
 			}
 			server.Close()
+			real := out
 			out, log, code = runHere(t, "run", "-C", dir, "--script", recording, "--json", "what does a.txt say?")
 			if code != exitDone || !strings.Contains(out, `"text":"It says: größe 😀."`) {
 				t.Errorf("the recording replays to exit code %d\n%s\n%s", code, out, log)
 			}
+			if d := cmp.Diff(ownless(real), ownless(out)); d != "" {
+				t.Errorf("the recording replays to another transcript (-real +replayed):\n%s", d)
+			}
 		})
 	}
+}
+
+// own is what of a transcript is a run's own: its times, its session and the name
+// of its profile.
+var own = regexp.MustCompile(`"(at|session|profile)":"[^"]*"`)
+
+func ownless(transcript string) []string {
+	return strings.Split(own.ReplaceAllString(transcript, `"$1":"-"`), "\n")
 }
 
 // runHere runs the program in this process.

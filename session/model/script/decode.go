@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 )
@@ -24,6 +25,7 @@ func (e *entry) UnmarshalYAML(n ast.Node) error {
 		Usage      usage    `yaml:"usage"`
 		Finish     text     `yaml:"finish"`
 		ProviderID text     `yaml:"provider_id"`
+		Sealed     text     `yaml:"sealed"`
 		Latency    latency  `yaml:"latency"`
 		Stream     []text   `yaml:"stream"`
 		Fail       *fail    `yaml:"fail"`
@@ -35,6 +37,11 @@ func (e *entry) UnmarshalYAML(n ast.Node) error {
 	e.Entry = Entry{
 		When: string(f.When), Text: (*string)(f.Text), Reasoning: (*string)(f.Reasoning), Usage: model.Usage(f.Usage),
 		Finish: string(f.Finish), ProviderID: string(f.ProviderID), Latency: time.Duration(f.Latency),
+	}
+	if f.Sealed != "" {
+		if e.Sealed = jsontext.Value(f.Sealed); !e.Sealed.IsValid() {
+			return misplaced(n, "sealed is no JSON")
+		}
 	}
 	if t := start(n); t != nil && t.Position != nil {
 		e.Line = t.Position.Line

@@ -57,6 +57,9 @@ func appendEntry(out []byte, e *Entry, seen *known) []byte {
 	if e.ProviderID != "" {
 		w.text("provider_id", e.ProviderID)
 	}
+	if e.Sealed != nil {
+		w.text("sealed", string(e.Sealed))
+	}
 	if e.Request != nil {
 		w.line("request:")
 		w.nested("  ", func() {

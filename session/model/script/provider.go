@@ -61,6 +61,7 @@ func (m *Model) Respond(ctx context.Context, req model.Request, delta func(model
 		Usage:      e.Usage,
 		Finish:     e.Finish,
 		ProviderID: e.ProviderID,
+		Sealed:     e.Sealed.Clone(),
 	}, nil
 }
 

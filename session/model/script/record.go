@@ -77,6 +77,9 @@ func (r *Recorder) Respond(ctx context.Context, req model.Request, delta func(mo
 	case err == nil:
 		e.Text, e.Reasoning = r.optional(resp.Text), r.optional(resp.Reasoning)
 		e.Usage, e.Finish, e.ProviderID = resp.Usage, r.red.text(resp.Finish), r.red.text(resp.ProviderID)
+		if s := r.red.text(string(resp.Sealed)); s == string(resp.Sealed) && resp.Sealed.IsValid() {
+			e.Sealed = resp.Sealed // it is of no use with a word changed
+		}
 		for _, c := range resp.Calls {
 			e.Calls = append(e.Calls, model.FunctionCall{
 				ID: r.red.text(c.ID), Name: r.red.text(c.Name), Arguments: r.red.text(c.Arguments),

@@ -279,6 +279,22 @@ func TestARecordingHoldsNoSecret(t *testing.T) {
 	}
 }
 
+func TestARecordingKeepsWhatTheProviderSealed(t *testing.T) {
+	for sealed, want := range map[string]string{`{"by":"m","parts":[1,null]}`: `{"by":"m","parts":[1,null]}`, `{"by":"sk-abcdefghijklmnopqrst"}`: "", "{": "", "": ""} {
+		a := answers{Text: new("x"), Finish: "stop", ProviderID: "always the same", Sealed: jsontext.Value(sealed)}
+		path := filepath.Join(t.TempDir(), "r.yaml")
+		r := Record(a, path, Epoch)
+		check(t, r, []string{"1/1 a", "1/2 b"}, []string{"x", "x"})
+		m := replay(t, path)
+		for _, req := range []model.Request{says("1/1", "a"), says("1/2", "b")} {
+			resp, err := m.Respond(t.Context(), req, nil)
+			if err != nil || string(resp.Sealed) != want || resp.ProviderID != a.ProviderID {
+				t.Errorf("%s is replayed as %+v, %v", sealed, resp, err)
+			}
+		}
+	}
+}
+
 func TestARecordingGoesOnInAnotherProcess(t *testing.T) {
 	whole, said := recording(t, threeAnswers, 3)
 	path, _ := recording(t, threeAnswers, 1)
@@ -353,7 +369,8 @@ func FuzzEveryTextSurvivesTheFile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		a, b = strings.ToValidUTF8(a, "?"), strings.ToValidUTF8(b, "?")
-		e := &Entry{When: "1/1", Text: &a, Reasoning: &b, Finish: a, Calls: []model.FunctionCall{{ID: "i", Name: b, Arguments: a}, {Arguments: b}}, ProviderID: "p"}
+		sealed, _ := jsontext.AppendQuote(nil, a)
+		e := &Entry{When: "1/1", Text: &a, Sealed: sealed, Reasoning: &b, Finish: a, Calls: []model.FunctionCall{{ID: "i", Name: b, Arguments: a}, {Arguments: b}}, ProviderID: "p"}
 		if e.Finish == "" {
 			e.Finish = "tool_calls"
 		}

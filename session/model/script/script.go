@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -60,6 +61,7 @@ type Entry struct {
 	Usage      model.Usage
 	Finish     string // why the answer ended; derived from the calls when the script is silent
 	ProviderID string
+	Sealed     jsontext.Value // the provider's own form of the reasoning, in recordings
 	Latency    time.Duration
 	Stream     []string // how Text arrives; joined it is Text
 	Fail       *Fail    // instead of an answer
@@ -175,7 +177,8 @@ func (s *Script) finish() (known, error) {
 		if e.ProviderID == "" {
 			e.ProviderID = fmt.Sprintf("script-%d", i+1)
 		}
-		if n, ok := answers[e.ProviderID]; ok {
+		// A server may call all its answers alike; what a person writes is a mistake.
+		if n, ok := answers[e.ProviderID]; ok && (e.Request == nil || s.Entries[n-1].Request == nil) {
 			return seen, fmt.Errorf("%s:%d:1: entry %d has the provider_id %q of entry %d", s.Name, e.Line, i+1, e.ProviderID, n)
 		}
 		answers[e.ProviderID] = i + 1
