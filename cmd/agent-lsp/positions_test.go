@@ -32,12 +32,14 @@ var faults = []placed{
 		"package p\n\nvar z = wrong",
 	}},
 	{
-		"cargo",
+		"cargo", // of a member, with files of the same names where a wrong base would lead to
 		[]string{
-			"Cargo.toml", "[package]\nname = \"m\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
-			"src/lib.rs", "mod p0; mod p1; mod p2; mod p3;\nmod p4; mod p5; mod p6; mod p7;\n",
+			"Cargo.toml", crate("top") + "[workspace]\nmembers = [\"crates/in\"]\nexclude = [\"crates/in/crates\"]\n",
+			"src/lib.rs", "", "src/p0.rs", "", "crates/in/crates/in/src/p0.rs", "",
+			"crates/in/Cargo.toml", crate("in"),
+			"crates/in/src/lib.rs", "mod p0; mod p1; mod p2; mod p3;\nmod p4; mod p5; mod p6; mod p7;\n",
 		},
-		"src/p%d.rs",
+		"crates/in/src/p%d.rs",
 		[]string{
 			"pub fn f() {\n\tlet _ = (\"é😀\",\t\twrong);\n}\n",
 			"pub fn f() { let _ = (\"é😀\", wrong); }\r\n",
@@ -53,6 +55,10 @@ var faults = []placed{
 		"# 😀\r\né = (\"é😀𝒳\", wrong)\r\n",
 		"x = wrong",
 	}},
+}
+
+func crate(name string) string {
+	return "[package]\nname = \"" + name + "\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"
 }
 
 var scripts = []string{

@@ -335,6 +335,29 @@ func TestAChangeGivesWayToAnEdit(t *testing.T) {
 	}
 }
 
+// TestACheckThatNobodyAskedForDoesNotBeginBeforeOneThatWaits has a check wait for
+// its turn while a root would be checked again.
+func TestACheckThatNobodyAskedForDoesNotBeginBeforeOneThatWaits(t *testing.T) {
+	f := newFolder(t, "one")
+	f.shown("one")
+	w := f.watched()
+	waits := func(n int) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.asked += n
+	}
+	waits(1)
+	since := time.Now()
+	if w.recheck(f.path("one"), since) || len(f.reports) > 0 {
+		t.Error("a check began although another one waits")
+	}
+	waits(-1)
+	if !w.recheck(f.path("one"), since) {
+		t.Error("nothing is made up for")
+	}
+	f.again("one", checker.Found)
+}
+
 func TestWhatAnOutcomeMeansForTheWatch(t *testing.T) {
 	f := newFolder(t, "one")
 	w := f.watched()
