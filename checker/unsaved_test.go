@@ -75,6 +75,18 @@ func TestToolsThatReadTheDiskSayWhatIsNotSaved(t *testing.T) {
 	if got := run("true", saved); got.Outcome != checker.Clean || got.Note != "" {
 		t.Errorf("a document that the disk holds counts as unsaved: %+v", got)
 	}
+	t.Run("what is saved or typed meanwhile may have been read as it was", func(t *testing.T) {
+		for first, then := range map[string]string{"a.ts": "same.ts", "same.ts": "a.ts"} {
+			calls := 0
+			texts := func() map[string]string {
+				if calls++; calls == 1 {
+					return unsaved(first)()
+				}
+				return unsaved(then)()
+			}
+			check(t, dir, run("true", texts), want{outcome: checker.Failed, says: []string{"a.ts is not saved"}})
+		}
+	})
 	got := run("true", unsaved("b.ts"))
 	check(t, dir, got, want{outcome: checker.Clean})
 	for _, told := range []string{got.Note, got.ForModel(), got.ForPerson()} {
