@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
@@ -195,6 +196,31 @@ func TestTheEndOfTheEditorIsNoAnswer(t *testing.T) {
 		if err := <-done; !errors.Is(err, context.Canceled) && err.Error() != string(session.Deny) {
 			t.Error(err)
 		}
+	}
+}
+
+// TestAClientThatAnswersNothingHoldsNothingUp has an editor that is asked for its
+// settings, for registrations, and to show a document, and never says a word.
+func TestAClientThatAnswersNothingHoldsNothingUp(t *testing.T) {
+	dir := t.TempDir()
+	o := lsptest.Options{Folders: []string{dir}, Silent: []string{
+		"workspace/configuration", "client/registerCapability", "window/showDocument", "window/workDoneProgress/create", "workspace/textDocumentContent/refresh",
+	}}
+	r := startWith(t, o, dir, func(c *Config) { c.Limits.Call, c.Configure = time.Second, func(jsontext.Value) []string { return nil } })
+	if _, err := r.Command("agent.prompt", `{"text":"x","wait":true}`); err != nil {
+		t.Error(err)
+	}
+	r.Wait("the warning", 0, func(m lsptest.Message) bool {
+		return m.Method == "window/logMessage" && strings.Contains(string(m.Params), "has not told its settings yet")
+	})
+	r.engine.listing.Sessions = []session.Info{{ID: firstID, Root: dir}}
+	if _, err := r.Command("agent.transcript.open", `{}`); err == nil || err.Code != -32803 || !strings.Contains(err.Message, "agent://session/") {
+		t.Errorf("a document that the editor does not say it shows: %v", err)
+	}
+	r.Shutdown()
+	code := <-r.code
+	if r.code <- code; code != 0 {
+		t.Errorf("exit code %d", code)
 	}
 }
 

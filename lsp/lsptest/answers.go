@@ -130,6 +130,9 @@ func (e *Editor) fault(format string, args ...any) {
 // requested answers a request of the server; e.mu is held.
 func (e *Editor) requested(m Message) {
 	o := e.options
+	if slices.Contains(o.Silent, m.Method) {
+		return
+	}
 	switch m.Method {
 	case "workspace/applyEdit":
 		how := e.behaviour.edits

@@ -38,6 +38,10 @@ type Options struct {
 	Questions []QuestionAnswer // of one question each; then they are dismissed
 	Creates   ProgressAnswer
 
+	// Silent are requests that are never answered, by method, as Neovim leaves those
+	// whose handler answers nothing.
+	Silent []string
+
 	// VersionStep is what a change adds to a version, 1 by default.
 	VersionStep int32
 	// ZeroVersion opens documents as version 0 instead of 1.
