@@ -269,6 +269,24 @@ func TestAStoreThatFailsDoesNotStopTheSession(t *testing.T) {
 	}
 }
 
+// TestATranscriptThatAnotherProcessWroteIsNotWrittenOn has something come between,
+// which a lease prevents: what is remembered here is not what is stored any more.
+func TestATranscriptThatAnotherProcessWroteIsNotWrittenOn(t *testing.T) {
+	r := start(t, map[string]string{"a.txt": "a\n"}, resumeScript)
+	id, _ := r.run("first")
+	foreign, err := r.store.Append(t.Context(), id, time.Now(), store.Payload{ContentType: "application/json", Data: []byte(`{"kind":"note","text":"foreign"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := must(r.Prompt(t.Context(), Prompt{Session: &id, Text: "second"}))
+	if res := r.result(id, turn); res.Outcome != "cancelled" || !strings.Contains(res.Text, "another process") {
+		t.Errorf("the turn ended %+v", res)
+	}
+	if head, err := r.store.Head(t.Context(), id); err != nil || head < foreign+1 {
+		t.Errorf("the head is %d, %v", head, err)
+	}
+}
+
 func TestADeletedSessionDoesNotGoOnInMemory(t *testing.T) {
 	r := start(t, map[string]string{"a.txt": "a\n"}, resumeScript)
 	id, _ := r.run("first")

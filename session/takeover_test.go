@@ -338,7 +338,7 @@ entries:
 	r.Shutdown()
 	next := over(t, r.dir, r.store, answers)
 	got, err := next.Resume(t.Context(), id)
-	if err != nil || got.State != "running" || len(got.Interrupted) != 1 {
+	if err != nil || got.State != "running" || len(got.Interrupted) != 1 || !strings.Contains(got.Interrupted[0], "stopped before this call ran") {
 		t.Fatalf("resumed %+v, %v", got, err)
 	}
 	for turn, want := range map[uint64]TurnResult{1: {"complete", "One."}, 3: {"complete", "Three."}} {
