@@ -206,7 +206,9 @@ func TestAClientThatAnswersNothingHoldsNothingUp(t *testing.T) {
 	o := lsptest.Options{Folders: []string{dir}, Silent: []string{
 		"workspace/configuration", "client/registerCapability", "window/showDocument", "window/workDoneProgress/create", "workspace/textDocumentContent/refresh",
 	}}
-	r := startWith(t, o, dir, func(c *Config) { c.Limits.Call, c.Configure = time.Second, func(jsontext.Value) []string { return nil } })
+	r := startWith(t, o, dir, func(c *Config) {
+		c.Limits.Call, c.Configure = time.Second, func(jsontext.Value) []string { return nil }
+	})
 	if _, err := r.Command("agent.prompt", `{"text":"x","wait":true}`); err != nil {
 		t.Error(err)
 	}

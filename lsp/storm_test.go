@@ -152,13 +152,18 @@ func (w *weather) step(step int) {
 func (w *weather) typeInto(uri string) {
 	s, _ := w.Text(uri)
 	doc := text.New(s)
-	rg := protocol.Range{Start: doc.Position(w.rnd.IntN(len(s)+1), text.UTF16)}
-	rg.End = rg.Start
-	piece := []string{"x", "é😀", "\n", "line\r\n", ""}[w.rnd.IntN(5)]
-	if len(s) > 400 {
-		rg, piece = doc.Range(0, len(s)/2, text.UTF16), ""
+	var changes []text.Change
+	for range 1 + w.rnd.IntN(3) { // each relative to what the one before made
+		rg := protocol.Range{Start: doc.Position(w.rnd.IntN(doc.Len()+1), text.UTF16)}
+		rg.End = rg.Start
+		piece := []string{"x", "é😀", "\n", "line\r\n", ""}[w.rnd.IntN(5)]
+		if doc.Len() > 400 {
+			rg, piece = doc.Range(0, doc.Len()/2, text.UTF16), ""
+		}
+		changes = append(changes, text.Change{Range: &rg, Text: piece})
+		doc = doc.Apply(changes[len(changes)-1:], text.UTF16)
 	}
-	w.Change(uri, text.Change{Range: &rg, Text: piece})
+	w.Change(uri, changes...)
 }
 
 // judge compares what the server holds with what the editor does.

@@ -217,17 +217,23 @@ func (s *storm) turn() {
 	_, _ = p.Wait()
 }
 
-// typeInto changes a document by a little, and shortens a long one.
+// typeInto changes a document by a little, in one to three places at once, each
+// relative to what the one before made of it, and shortens a long one.
 func (s *storm) typeInto(uri string) {
 	content, _ := s.Text(uri)
 	doc := text.New(content)
-	r := protocol.Range{Start: doc.Position(s.rnd.IntN(len(content)+1), text.UTF16)}
-	r.End = r.Start
-	piece := []string{"x", "é😀", "\n", "line\r\n", ""}[s.rnd.IntN(5)]
-	if len(content) > 400 {
-		r, piece = doc.Range(0, len(content)/2, text.UTF16), "anchor\n"
+	var changes []text.Change
+	for range 1 + s.rnd.IntN(3) {
+		r := protocol.Range{Start: doc.Position(s.rnd.IntN(doc.Len()+1), text.UTF16)}
+		r.End = r.Start
+		piece := []string{"x", "é😀", "\n", "line\r\n", ""}[s.rnd.IntN(5)]
+		if doc.Len() > 400 {
+			r, piece = doc.Range(0, doc.Len()/2, text.UTF16), "anchor\n"
+		}
+		changes = append(changes, text.Change{Range: &r, Text: piece})
+		doc = doc.Apply(changes[len(changes)-1:], text.UTF16)
 	}
-	s.Change(uri, text.Change{Range: &r, Text: piece})
+	s.Change(uri, changes...)
 }
 
 // calm has the agent read every document in a session of its own, and closes all
