@@ -93,67 +93,101 @@ func withTool(t *testing.T, tool string) []string {
 }
 
 // TestEachEditIsAnsweredWithWhatItBroke breaks the edited file and another one by
-// turns and repairs them in between. What an edit broke is in its own result, in
-// every round, and nothing of an earlier round is. The script has its words in the
-// next message that the model reads, or the turn fails.
+// turns and repairs them in between, in editors that save what an edit touched, that
+// leave it to the server, and whose buffer holds unsaved text before and after. What
+// an edit broke is in its own result, in every round, and nothing of an earlier
+// round is. The script has its words in the next message that the model reads, or
+// the turn fails.
 func TestEachEditIsAnsweredWithWhatItBroke(t *testing.T) {
 	for _, k := range breaks {
-		t.Run(k.tool, func(t *testing.T) {
-			t.Parallel()
-			env := withTool(t, k.tool)
-			dir := t.TempDir()
-			for name, content := range k.files {
-				put(t, filepath.Join(dir, name), content)
-			}
-			rounds := 4
-			if k.tool == "go" {
-				rounds = 8
-			}
-			var entries strings.Builder
-			fmt.Fprintf(&entries, "  - calls: [{read: {path: %s}}]\n", k.edited)
-			when, want := "", []string{""}
-			for range rounds {
-				for _, x := range []struct{ content, says string }{
-					{k.own, k.ownSays}, {k.files[k.edited], ""}, {k.other, k.otherSays}, {k.files[k.edited], ""},
-				} {
-					fmt.Fprintf(&entries, "  - {when: %q, calls: [{write: {path: %s, text: %q}}]}\n", when, k.edited, x.content)
-					if when = x.says; when == "" {
-						when = "wrote"
-					}
-					want = append(want, x.says)
-				}
-			}
-			fmt.Fprintf(&entries, "  - {when: %q, text: done}\n", when)
-			e := lsptest.Start(t, server(t, env...), lsptest.Options{
-				Timeout: 5 * time.Minute, // ten checks of a slow tool on a busy machine
-				Folders: []string{dir}, Transcript: true, SavesEdits: true, Edits: lsptest.EditAfter,
-				InitializationOptions: scripted(t, entries.String(), map[string]any{"approvals": "edits"}),
-			})
-			e.Initialize()
-			e.Open(filepath.Join(dir, k.edited)) // one is open, the other is not
-			prompted(t, e, "go")
-			got := results(t, e)
-			if len(got) != len(want) {
-				t.Fatalf("%d results, want %d", len(got), len(want))
-			}
-			for i, says := range want[1:] {
-				had := got[i+1]
-				if says == "" && strings.Contains(had, "Diagnostics from") || !strings.Contains(had, says) || strings.Contains(had, "did not run") {
-					t.Errorf("edit %d: want %q and nothing else of the checker in\n%s", i, says, had)
-				}
-				for _, other := range []string{k.ownSays, k.otherSays} {
-					if other != says && strings.Contains(had, other) {
-						t.Errorf("edit %d: has %q of another edit:\n%s", i, other, had)
-					}
-				}
-			}
-			e.Barrier()
-			for _, name := range []string{k.edited, k.another} {
-				if d := e.Diagnostics(text.URI(filepath.Join(dir, name))); d.Times == 0 || len(d.Raw) != 0 {
-					t.Errorf("%s: %d findings after %d publications", name, len(d.Raw), d.Times)
-				}
-			}
-			e.Shutdown()
-		})
+		t.Run(k.tool, func(t *testing.T) { brokenEdits(t, k, "saves") })
+		switch k.tool {
+		case "go": // it can be told of unsaved text
+			t.Run("go, unsaved", func(t *testing.T) { brokenEdits(t, k, "unsaved") })
+			fallthrough
+		case "cargo":
+			t.Run(k.tool+", saved by the server", func(t *testing.T) { brokenEdits(t, k, "") })
+		}
 	}
+}
+
+// written is when a file was written last.
+func written(t *testing.T, path string) time.Time {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ModTime()
+}
+
+func brokenEdits(t *testing.T, k broken, editor string) {
+	t.Parallel()
+	env := withTool(t, k.tool)
+	dir := t.TempDir()
+	for name, content := range k.files {
+		put(t, filepath.Join(dir, name), content)
+	}
+	good, rounds := k.files[k.edited], 4
+	if editor == "unsaved" {
+		good += "\n" // which the disk never has
+	}
+	if k.tool == "go" {
+		rounds = 8
+	}
+	if editor != "saves" {
+		rounds = 2
+	}
+	var entries strings.Builder
+	fmt.Fprintf(&entries, "  - calls: [{read: {path: %s}}]\n", k.edited)
+	when, want := "", []string{""}
+	for range rounds {
+		for _, x := range []struct{ content, says string }{
+			{k.own, k.ownSays}, {good, ""}, {k.other, k.otherSays}, {good, ""},
+		} {
+			fmt.Fprintf(&entries, "  - {when: %q, calls: [{write: {path: %s, text: %q}}]}\n", when, k.edited, x.content)
+			if when = x.says; when == "" {
+				when = "wrote"
+			}
+			want = append(want, x.says)
+		}
+	}
+	fmt.Fprintf(&entries, "  - {when: %q, text: done}\n", when)
+	e := lsptest.Start(t, server(t, env...), lsptest.Options{
+		Timeout: 5 * time.Minute, // ten checks of a slow tool on a busy machine
+		Folders: []string{dir}, Transcript: true, SavesEdits: editor == "saves", Edits: lsptest.EditAfter,
+		InitializationOptions: scripted(t, entries.String(), map[string]any{"approvals": "edits"}),
+	})
+	e.Initialize()
+	uri := e.Open(filepath.Join(dir, k.edited)) // one is open, the other is not
+	if editor == "unsaved" {
+		e.SetText(uri, good)
+	}
+	before := written(t, filepath.Join(dir, k.edited))
+	prompted(t, e, "go")
+	if after := written(t, filepath.Join(dir, k.edited)); after.Equal(before) != (editor == "unsaved") {
+		t.Errorf("the file was written at %v and %v", before, after)
+	}
+	got := results(t, e)
+	if len(got) != len(want) {
+		t.Fatalf("%d results, want %d", len(got), len(want))
+	}
+	for i, says := range want[1:] {
+		had := got[i+1]
+		if says == "" && strings.Contains(had, "Diagnostics from") || !strings.Contains(had, says) || strings.Contains(had, "did not run") {
+			t.Errorf("edit %d: want %q and nothing else of the checker in\n%s", i, says, had)
+		}
+		for _, other := range []string{k.ownSays, k.otherSays} {
+			if other != says && strings.Contains(had, other) {
+				t.Errorf("edit %d: has %q of another edit:\n%s", i, other, had)
+			}
+		}
+	}
+	e.Barrier()
+	for _, name := range []string{k.edited, k.another} {
+		if d := e.Diagnostics(text.URI(filepath.Join(dir, name))); d.Times == 0 || len(d.Raw) != 0 {
+			t.Errorf("%s: %d findings after %d publications", name, len(d.Raw), d.Times)
+		}
+	}
+	e.Shutdown()
 }
