@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -49,5 +50,57 @@ func TestPagesHaveAnEnd(t *testing.T) {
 				t.Errorf("the pages hold %d events, want %d", pages, c.pages)
 			}
 		})
+	}
+}
+
+// TestAConnectionThatWasCancelledIsNotUsedAgain cancels a statement that waits on
+// the server: the request to end it could still be on its way when the next
+// statement begins.
+func TestAConnectionThatWasCancelledIsNotUsedAgain(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	s := openTest(t, dsn)
+	if err := s.Put(t.Context(), contract.Session{ID: uuid.New()}); err != nil {
+		t.Fatal(err)
+	}
+	other := pool(t, dsn)
+	tx, err := other.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lock = "SELECT 1 FROM agent_lsp.sessions FOR UPDATE"
+	if _, err := tx.Exec(t.Context(), lock); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := s.pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := s.pool.Config().AfterRelease
+	if !keep(conn.Conn()) {
+		t.Error("a connection that nothing happened to is given up")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := conn.Exec(ctx, lock)
+		done <- err
+	}()
+	for waits := 0; waits == 0; {
+		err := other.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waits)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("a cancelled statement succeeded")
+	}
+	if keep(conn.Conn()) {
+		t.Error("the connection is used again")
+	}
+	conn.Release()
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
