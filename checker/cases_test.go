@@ -3,6 +3,7 @@ package checker_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -271,6 +272,30 @@ func TestWithoutAnEditNothingIsSaidOfOne(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestToolsAreAskedForWhatIsRead looks at the arguments that each tool gets.
+func TestToolsAreAskedForWhatIsRead(t *testing.T) {
+	needShell(t)
+	for tool, want := range map[string]string{
+		"go":      "build -o " + os.DevNull + " ./...",
+		"cargo":   "check --message-format=json",
+		"tsc":     "--noEmit --pretty false",
+		"deno":    "check .",
+		"pyright": "--outputjson",
+	} {
+		i := slices.IndexFunc(kits, func(k kit) bool { return k.tool == tool })
+		dir := project(t, kits[i].clean...)
+		// What cargo is asked for first it answers nothing to, with success.
+		env := []string{"PATH=" + fakeTool(t, tool, "test $1 = locate-project || { echo \"got: $*\" >&2; exit 1; }")}
+		got := edit(t, start(t, checker.Config{Env: env}), dir, kits[i].edited)
+		if !strings.Contains(got.Text, "got: "+want+"\n") && !strings.HasSuffix(got.Text, "got: "+want) {
+			t.Errorf("%s: %v %s, want %q", tool, got.Outcome, got.Text, want)
+		}
+		if line := strings.Join(got.Command, " "); line != tool+" "+want {
+			t.Errorf("%s: the command is told as %q", tool, line)
+		}
 	}
 }
 
