@@ -44,6 +44,7 @@ func TestAnEditOfAnOpenDocumentIsTrueToTheDocument(t *testing.T) {
 		buffer  string
 		disk    string
 		unsaved bool
+		further bool
 		stale   bool // it is to be computed again from what is there
 	}{
 		{name: "change, then answer", how: lsptest.EditBefore, buffer: after, disk: after},
@@ -58,6 +59,8 @@ func TestAnEditOfAnOpenDocumentIsTrueToTheDocument(t *testing.T) {
 		{name: "no metadata", options: lsptest.Options{Capabilities: []byte(`{"workspace":{"workspaceEdit":{"metadataSupport":false}}}`)}, how: lsptest.EditBefore, buffer: after, disk: after},
 		{name: "true and nothing done", how: lsptest.EditSkip, err: "the editor said that it was applied, but its document (version 1) still holds the text from before", buffer: before, disk: before},
 		{name: "true and another text", how: lsptest.EditOther, err: "but its document (version 2) holds another text, which differs from the edit's in line 3", buffer: "one\n2\n// put in by a hook\nthree\n", disk: before},
+		{name: "formatted as it is saved", options: lsptest.Options{SavesEdits: true}, how: lsptest.EditFormatted, buffer: "formatted\n" + after, disk: "formatted\n" + after, further: true},
+		{name: "formatted and not saved", how: lsptest.EditFormatted, buffer: "formatted\n" + after, disk: before, unsaved: true},
 		{name: "half of it and false", how: lsptest.EditHalf, err: "holds another text", buffer: "one\n2three\n", disk: before, stale: true},
 		{name: "refused", how: lsptest.EditRefuse, err: "the editor refused it (the editor refuses edits); its document (version 1) still holds the text from before", buffer: before, disk: before},
 		{name: "error", how: lsptest.EditError, err: "the editor answered with an error", buffer: before, disk: before},
@@ -78,8 +81,8 @@ func TestAnEditOfAnOpenDocumentIsTrueToTheDocument(t *testing.T) {
 			if errors.Is(err, tools.ErrStale) != tt.stale {
 				t.Errorf("%v: to be computed again: %v, want %v", err, !tt.stale, tt.stale)
 			}
-			if got.Unsaved != tt.unsaved {
-				t.Errorf("unsaved %v, want %v", got.Unsaved, tt.unsaved)
+			if got.Unsaved != tt.unsaved || got.Further != tt.further {
+				t.Errorf("%+v, want unsaved %v, further %v", got, tt.unsaved, tt.further)
 			}
 			r.Barrier()
 			if s, _ := r.Text(uri); s != tt.buffer {

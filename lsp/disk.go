@@ -33,8 +33,8 @@ func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (t
 	if !onDisk && !w.server.savesEdits() {
 		patience = 0 // the buffer had changes that are the person's to save
 	}
-	if w.awaitDisk(ctx, e, patience) {
-		return tools.Applied{}, nil
+	if saved, further := w.awaitDisk(ctx, e, patience); saved {
+		return tools.Applied{Further: further}, nil
 	}
 	x := w.document(e.Path)
 	if x == nil {
@@ -53,17 +53,21 @@ func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (t
 	return tools.Applied{}, nil
 }
 
-// awaitDisk waits until a file holds an edit's text; it looks at least once.
-func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.Duration) bool {
+// awaitDisk waits until a file holds an edit's text, or what was further made of it
+// in the buffer; it looks at least once.
+func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.Duration) (saved, further bool) {
 	watch := w.server.docs.watch(w.abs(e.Path), e.After)
 	defer w.server.docs.unwatch(watch)
 	over := time.Now().Add(patience)
 	for {
 		if w.diskHolds(e.Path, e.After) {
-			return true
+			return true, false
+		}
+		if x := w.document(e.Path); x != nil && x.doc.String() != e.After && w.diskHolds(e.Path, x.doc.String()) {
+			return true, true
 		}
 		if ctx.Err() != nil || !time.Now().Before(over) {
-			return false
+			return false, false
 		}
 		wait := time.NewTimer(w.server.config.Limits.Poll)
 		select {
@@ -72,7 +76,7 @@ func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.D
 		case <-ctx.Done():
 		case <-w.server.ctx.Done():
 			wait.Stop()
-			return false
+			return false, false
 		}
 		wait.Stop()
 	}

@@ -182,6 +182,9 @@ func landed(d draft, applied Applied) Outcome {
 	if applied.Unsaved {
 		text += "\nThe new text is in the editor and not saved yet: commands still see the file as it was."
 	}
+	if applied.Further {
+		text += "\nThe editor changed the text further as it saved it, as a formatter does: read the file before you edit it again."
+	}
 	return Outcome{State: Completed, Text: text, Edit: &Change{
 		Path: d.path, Created: !d.exists, Before: d.text, After: d.after, Unsaved: applied.Unsaved,
 	}}

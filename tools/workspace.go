@@ -41,6 +41,9 @@ var ErrStale = errors.New("the text changed meanwhile")
 type Applied struct {
 	// Unsaved says that the new text is in the editor's buffer and not on disk.
 	Unsaved bool
+	// Further says that the text is on disk as it was changed again after the edit,
+	// by a formatter for instance that runs when the editor saves.
+	Further bool
 }
 
 // Workspace is one root as the tools see it: open buffers over the disk. An

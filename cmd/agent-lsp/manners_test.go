@@ -46,6 +46,9 @@ var manners = []manner{
 		how: lsptest.EditOther, says: "said that it was applied, but its document (version 3) holds another text",
 		buffer: "ones 😀\n// put in by a hook\ntwo typed", again: `@@\n-// put in by a hook\n`, end: mannersDone, edits: 2,
 	},
+	{
+		how: lsptest.EditFormatted, says: "patched", buffer: "formatted\n" + mannersDone, edits: 1,
+	},
 	{how: lsptest.EditHalf, says: "     1\\tones two typed", buffer: "ones two typed", again: `@@\n-ones two typed\n+ones 😀\n+two typed\n`, end: mannersDone, edits: 2},
 	{how: lsptest.EditRefuse, says: "the editor refused it (the editor refuses edits)", buffer: mannersTyped, again: mannersDiff, end: mannersDone, edits: 2},
 	{how: lsptest.EditError, says: "the editor answered with an error", buffer: mannersTyped, again: mannersDiff, end: mannersDone, edits: 2},

@@ -38,6 +38,7 @@ type behaviour struct {
 	next      []EditAnswer // of one edit each, before edits counts
 	questions []QuestionAnswer
 	creates   ProgressAnswer
+	formats   bool // the edit that is being taken
 	settings  map[string]jsontext.Value
 }
 

@@ -36,6 +36,9 @@ const (
 	EditSkip EditAnswer = "skip"
 	// EditOther applies another text and answers true, as a format hook does.
 	EditOther EditAnswer = "other"
+	// EditFormatted is EditBefore, but another change follows before the document is
+	// saved, as from a formatter.
+	EditFormatted EditAnswer = "formatted"
 	// EditHalf applies the first half of the entries, at least one change of text
 	// where there is one, and answers false.
 	EditHalf EditAnswer = "half"
@@ -111,6 +114,7 @@ func (e *Editor) applyEdit(m Message, how EditAnswer) {
 		entries = append(entries, x)
 	}
 	e.checkEdit(p, m.Params)
+	e.behaviour.formats = how == EditFormatted
 	switch how {
 	case EditSkip:
 		e.applied(m.ID, nil)
@@ -278,6 +282,9 @@ func (e *Editor) editText(x entry, now bool) (late func(), err error) {
 	if now {
 		commit()
 		commit = func() {}
+	}
+	if e.behaviour.formats {
+		e.change1(b, b.uri, []text.Change{{Range: &protocol.Range{}, Text: "formatted\n"}})
 	}
 	if e.options.SavesEdits {
 		if !now { // what is saved must have been announced

@@ -68,7 +68,7 @@
 //
 // What the editor does when it is asked:
 //
-//	answer edits HOW [NEXT…]   before, after, lazy, stale-true, skip, other, half, refuse, error, never, mute, typed, typed-true, unheard, hold
+//	answer edits HOW [NEXT…]   before, after, lazy, stale-true, skip, other, formatted, half, refuse, error, never, mute, typed, typed-true, unheard, hold
 //	answer questions [LIST]    once, session, deny, dismiss, never, error, or an action's title; for one question each
 //	answer progress HOW        now, hold, error, never
 //	release [HOW]              answer what is held
