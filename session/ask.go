@@ -250,7 +250,7 @@ func (s *Session) exchange(a *ask, p model.Profile, m model.Model) (model.Respon
 		if refused == nil {
 			refused = s.withhold(a.turn, p.Name, req, err)
 		} else if !overflows(err) {
-			return resp, fmt.Errorf("%w; it was asked without pictures, after: %v", err, refused.err)
+			return resp, fmt.Errorf("%w; it was asked without pictures, after: %w", err, refused.err)
 		}
 		switch {
 		case len(req.shown) > 0 && refused != nil:

@@ -70,13 +70,13 @@ func blindServer(t *testing.T, r *rig, wire string, status int, refuse string) *
 		switch {
 		case bytes.Contains(body, []byte(w.mark)):
 			out.WriteHeader(st.status)
-			io.WriteString(out, st.refuse) //nolint:errcheck // the test sees what comes
+			io.WriteString(out, st.refuse)
 		case last:
 			out.Header().Set("Content-Type", "text/event-stream")
-			io.WriteString(out, w.text) //nolint:errcheck // likewise
+			io.WriteString(out, w.text)
 		default:
 			out.Header().Set("Content-Type", "text/event-stream")
-			io.WriteString(out, w.call) //nolint:errcheck // likewise
+			io.WriteString(out, w.call)
 		}
 	}))
 	t.Cleanup(st.Close)
@@ -125,7 +125,7 @@ func TestAPictureThatTheProviderRefusesIsNotSentAgain(t *testing.T) {
 					t.Errorf("%s: requests with a picture: %v, want %v", what, got, want)
 				}
 			}
-			id, res := r.show("turn 1", "a.png")
+			_, res := r.show("turn 1", "a.png")
 			expect("the first time", res, true, false, false)
 			var note *event.Note
 			for _, p := range r.events {
@@ -138,21 +138,21 @@ func TestAPictureThatTheProviderRefusesIsNotSentAgain(t *testing.T) {
 			if d := cmp.Diff(want, note); d != "" {
 				t.Errorf("the person is told (-want +got):\n%s", d)
 			}
-			id, res = r.run("turn 2")
+			_, res = r.run("turn 2")
 			expect("text only", res, false, false)
-			id, res = r.show("turn 3", "a.png")
+			id, res := r.show("turn 3", "a.png")
 			expect("the same picture", res, false, false)
 			r.Shutdown()
 			r.Manager = NewManager(r.cfg, r)
 			if _, err := r.Resume(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
-			id, res = r.show("turn 4", "a.png")
+			_, res = r.show("turn 4", "a.png")
 			expect("after a resume", res, false, false)
 			if err := os.WriteFile(filepath.Join(r.dir, "a.png"), []byte(second), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			id, res = r.show("turn 5", "a.png")
+			_, res = r.show("turn 5", "a.png")
 			expect("another picture", res, true, false, false)
 		})
 	}

@@ -73,7 +73,7 @@ func TestHalfAnAnswerIsWithdrawn(t *testing.T) {
 					mu.Lock()
 					defer mu.Unlock()
 					out.Header().Set("Content-Type", "text/event-stream")
-					io.WriteString(out, c.answers[min(n, 1)]) //nolint:errcheck // the test sees what comes
+					io.WriteString(out, c.answers[min(n, 1)])
 					n++
 				}))
 				defer srv.Close()

@@ -62,7 +62,7 @@ func TestSealedReasoningOutlivesTheProcess(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				w.Header().Set("Content-Type", "application/json")
-				io.WriteString(w, c.answers[min(len(seen), 2)]) //nolint:errcheck // the test sees what comes
+				io.WriteString(w, c.answers[min(len(seen), 2)])
 				seen = append(seen, string(body))
 			}))
 			defer srv.Close()

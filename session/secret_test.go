@@ -56,7 +56,7 @@ func TestAKeyThatAServerRepeatsIsKeptNowhere(t *testing.T) {
 					}
 					out.Header().Set("Content-Type", "text/event-stream")
 					out.WriteHeader(c.status)
-					io.WriteString(out, strings.ReplaceAll(c.body, "KEY", key)) //nolint:errcheck // the test sees what comes
+					io.WriteString(out, strings.ReplaceAll(c.body, "KEY", key))
 				}))
 				defer srv.Close()
 				r := start(t, nil, "version: 1\nentries: []\n")

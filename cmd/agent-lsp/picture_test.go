@@ -31,11 +31,11 @@ func TestAPictureGoesFromTheEditorToTheModel(t *testing.T) {
 		mu.Unlock()
 		if shown {
 			w.WriteHeader(http.StatusBadRequest)
-			io.WriteString(w, `{"error":{"message":"Invalid content type. image_url is only supported by certain models."}}`) //nolint:errcheck // the test sees what comes
+			io.WriteString(w, `{"error":{"message":"Invalid content type. image_url is only supported by certain models."}}`)
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, wireAPIs["chat completions"].text) //nolint:errcheck // likewise
+		io.WriteString(w, wireAPIs["chat completions"].text)
 	}))
 	defer model.Close()
 	dir := t.TempDir()
