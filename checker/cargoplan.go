@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
@@ -27,7 +28,7 @@ func (c *Checker) cargoPlan(ctx context.Context, j job) plan {
 		args = slices.Insert(slices.Clone(args), 2, "--workspace")
 	}
 	p := plan{argv: args, shown: args, dir: j.root, parse: parseCargo, readsDisk: true}
-	dir, ran, ok := c.cargoHome(ctx, j.root)
+	dir, ran, ok := c.cargoHome(ctx, j.root, c.left(j))
 	switch {
 	case ok:
 		p.base = dir
@@ -48,7 +49,7 @@ func wholeWorkspace(root string) bool {
 
 // cargoWorkspace finds the root of the cargo workspace that a package is a member
 // of, inside the workspace; without one it is the package's own.
-func (c *Checker) cargoWorkspace(ctx context.Context, workspace, root string) string {
+func (c *Checker) cargoWorkspace(ctx context.Context, workspace, root string, limit time.Duration) string {
 	above := false
 	for dir := filepath.Dir(root); within(workspace, dir) && dir != root && !above; dir = filepath.Dir(dir) {
 		above = isFile(filepath.Join(dir, "Cargo.toml"))
@@ -59,7 +60,7 @@ func (c *Checker) cargoWorkspace(ctx context.Context, workspace, root string) st
 	if !above {
 		return root
 	}
-	dir, _, ok := c.cargoHome(ctx, root)
+	dir, _, ok := c.cargoHome(ctx, root, limit)
 	if !ok {
 		return root
 	}
@@ -72,7 +73,7 @@ func (c *Checker) cargoWorkspace(ctx context.Context, workspace, root string) st
 // cargoHome asks cargo for the root of a package's workspace, which is what rustc
 // names files from; ok is false when cargo does not know, as with a manifest that
 // cannot be read, or did not answer, which ran then tells.
-func (c *Checker) cargoHome(ctx context.Context, root string) (dir string, ran proc.Result, ok bool) {
+func (c *Checker) cargoHome(ctx context.Context, root string, limit time.Duration) (dir string, ran proc.Result, ok bool) {
 	manifests := manifestsAbove(root)
 	c.mu.Lock()
 	known, is := c.homes[root]
@@ -84,7 +85,7 @@ func (c *Checker) cargoHome(ctx context.Context, root string) (dir string, ran p
 		Argv:    argv("cargo locate-project --workspace --message-format plain"),
 		Dir:     root,
 		Env:     c.cfg.env(root),
-		Timeout: c.cfg.timeout(),
+		Timeout: limit,
 		Sandbox: c.cfg.Sandbox,
 	})
 	if err != nil || !ran.OK() {

@@ -93,7 +93,7 @@ func (c *Checker) Roots(ctx context.Context, workspace string) ([]string, error)
 		}
 		root := dir
 		if c.cfg.Trusted {
-			root, _ = c.promote(ctx, workspace, dir, tc)
+			root, _ = c.promote(ctx, workspace, dir, tc, c.cfg.timeout())
 		}
 		if !slices.Contains(roots, root) {
 			roots = append(roots, root)

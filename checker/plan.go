@@ -3,6 +3,7 @@ package checker
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // plan decides how a job is done.
@@ -35,13 +36,13 @@ func (c *Checker) plan(ctx context.Context, j job) plan {
 // promote moves a root up to the workspace of its own ecosystem that it is a
 // member of, so that an edit which breaks another member is seen and two members
 // are checked once.
-func (c *Checker) promote(ctx context.Context, workspace, root string, tc Toolchain) (string, Toolchain) {
+func (c *Checker) promote(ctx context.Context, workspace, root string, tc Toolchain, limit time.Duration) (string, Toolchain) {
 	up := root
 	switch tc.Ecosystem {
 	case Go:
 		up = goWorkspace(workspace, root)
 	case Cargo:
-		up = c.cargoWorkspace(ctx, workspace, root)
+		up = c.cargoWorkspace(ctx, workspace, root, limit)
 	}
 	if up == root {
 		return root, tc

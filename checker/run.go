@@ -25,6 +25,15 @@ type job struct {
 	tc        Toolchain
 	edited    []string          // absolute; empty when nobody edited anything
 	unsaved   map[string]string // texts of the root that the disk does not hold
+	spent     time.Duration     // of the time limit, on finding the root
+}
+
+// left is what is left of a job's time, negative when that is nothing.
+func (c *Checker) left(j job) time.Duration {
+	if left := c.cfg.timeout() - j.spent; left > 0 {
+		return left
+	}
+	return -1
 }
 
 // unchecked ends the sentence of every failure.
@@ -76,7 +85,8 @@ func (c *Checker) do(ctx context.Context, j job) (Result, *baseline) {
 		r.Superseded = errors.Is(context.Cause(ctx), errSuperseded)
 		return failed(r, p.fail), nil
 	}
-	ran, err := c.execute(ctx, p)
+	j.spent += time.Since(began)
+	ran, err := c.execute(ctx, p, c.left(j))
 	r.Took = time.Since(began)
 	if why := c.unanswered(ctx, j, p, ran, err); why != "" {
 		r.Superseded = errors.Is(context.Cause(ctx), errSuperseded)
@@ -94,8 +104,7 @@ func (c *Checker) do(ctx context.Context, j job) (Result, *baseline) {
 
 // execute runs a plan's commands, all within one time limit, as if they were one.
 // It stops at the first that gives no answer.
-func (c *Checker) execute(ctx context.Context, p plan) (proc.Result, error) {
-	limit := c.cfg.timeout()
+func (c *Checker) execute(ctx context.Context, p plan, limit time.Duration) (proc.Result, error) {
 	began := time.Now()
 	var all proc.Result
 	for i, args := range slices.Concat([][]string{p.argv}, p.then) {

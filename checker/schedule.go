@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 )
 
 // The causes by which a Checker ends a check that it started.
@@ -162,6 +163,7 @@ func noMarker(root string) Result {
 // jobs groups the edited files by the roots that they are checked in; homeless
 // reports whether some belong to none.
 func (c *Checker) jobs(ctx context.Context, workspace string, edited []string) (jobs []job, homeless bool) {
+	began := time.Now()
 	for _, path := range edited {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(workspace, filepath.FromSlash(path))
@@ -179,7 +181,7 @@ func (c *Checker) jobs(ctx context.Context, workspace string, edited []string) (
 			homeless = true
 			continue
 		}
-		root, tc = c.promote(ctx, workspace, root, tc)
+		root, tc = c.promote(ctx, workspace, root, tc, c.left(job{spent: time.Since(began)}))
 		at := slices.IndexFunc(jobs, func(j job) bool {
 			return j.root == root && j.tc.Ecosystem == tc.Ecosystem
 		})
@@ -190,6 +192,9 @@ func (c *Checker) jobs(ctx context.Context, workspace string, edited []string) (
 		if !slices.Contains(jobs[at].edited, path) {
 			jobs[at].edited = append(jobs[at].edited, path)
 		}
+	}
+	for i := range jobs {
+		jobs[i].spent = time.Since(began)
 	}
 	slices.SortStableFunc(jobs, func(a, b job) int {
 		if a.root != b.root {

@@ -198,6 +198,20 @@ func TestHangingToolTimesOut(t *testing.T) {
 	}
 }
 
+// TestTheTimeIsForAllOfACheck edits a member of a cargo workspace: a cargo that
+// hangs when it is asked where that is gets no more time for the check.
+func TestTheTimeIsForAllOfACheck(t *testing.T) {
+	needShell(t)
+	dir := project(t, "Cargo.toml", "[workspace]\nmembers = [\"in\"]\n", "in/Cargo.toml", cargoManifest("in"), "in/src/lib.rs", "")
+	starts := filepath.Join(t.TempDir(), "starts")
+	path := fakeTool(t, "cargo", "echo $1 >> "+starts+"; sleep 600")
+	c := start(t, checker.Config{Timeout: 300 * time.Millisecond, Env: []string{"PATH=" + path}})
+	check(t, dir, edit(t, c, dir, "in/src/lib.rs"), want{outcome: checker.Failed, says: []string{"cargo check", "did not finish within 0.3s"}})
+	if got, err := os.ReadFile(starts); err != nil || string(got) != "locate-project\n" {
+		t.Errorf("cargo was started for %q, %v", got, err)
+	}
+}
+
 // fakeTool makes a directory with a program of a tool's name that runs a shell
 // script, and answers a PATH of it and the system's programs.
 func fakeTool(t *testing.T, name, script string) string {
