@@ -20,12 +20,11 @@ type watched struct {
 	stop   context.CancelFunc
 	ended  chan struct{} // closed when the goroutine has ended; nil before it starts
 
-	// quiet is held for reading by checks that somebody asked for, and for writing
-	// by one that nobody asked for: it waits for the others, which may have seen the
-	// change that it is about, and never cuts one off.
-	quiet sync.RWMutex
-
-	mu    sync.Mutex           // guards what follows
+	mu sync.Mutex // guards what follows
+	// A check that nobody asked for waits until none is asked: those may have seen
+	// the change that it is about, and are never cut off. One that is asked for ends
+	// it and waits for its end. Either waits for turn.
+	turn  sync.Cond
 	asked int                  // checks that somebody asked for, waiting ones included
 	yield context.CancelFunc   // ends the check that nobody asked for, nil when there is none
 	begun map[string]time.Time // by root: when its last check began
@@ -44,6 +43,7 @@ func (c *checks) watching(folder string) *watched {
 		checks: c, folder: folder,
 		begun: map[string]time.Time{}, found: map[string][]string{}, saw: map[string]fileState{},
 	}
+	w.turn.L = &w.mu
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	if c.watched == nil {
 		c.watched = map[string]*watched{}
@@ -57,21 +57,21 @@ func (c *checks) watching(folder string) *watched {
 func (w *watched) checking(edited ...string) func(...checker.Result) {
 	w.mu.Lock()
 	w.asked++
-	if w.yield != nil {
+	for w.yield != nil {
 		w.yield()
+		w.turn.Wait()
 	}
 	w.mu.Unlock()
-	w.quiet.RLock()
 	begun := time.Now()
 	saw := make(map[string]fileState, len(edited))
 	for _, path := range edited {
 		saw[path] = stateOf(path)
 	}
 	return func(results ...checker.Result) {
-		defer w.quiet.RUnlock()
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.asked--
+		w.turn.Broadcast()
 		maps.Copy(w.saw, saw)
 		w.note(begun, results...)
 	}
@@ -161,8 +161,8 @@ func (w *watched) wasSeen(path string) bool {
 // again checks the roots with findings again that are stale. It is asked with w.mu
 // held, when no check is under way.
 func (w *watched) again(isStale func(root string) bool) {
-	w.quiet.Lock()
 	w.mu.Lock()
+	w.waitForTurn()
 	var stale []string
 	for _, root := range slices.Sorted(maps.Keys(w.found)) {
 		if isStale(root) {
@@ -171,40 +171,45 @@ func (w *watched) again(isStale func(root string) bool) {
 	}
 	since := time.Now()
 	w.mu.Unlock()
-	w.quiet.Unlock()
 	for _, root := range stale {
 		for w.ctx.Err() == nil && !w.recheck(root, since) {
 		}
 	}
 }
 
+// waitForTurn waits until no check is under way that somebody asked for, or the
+// folder is closed; the caller holds w.mu.
+func (w *watched) waitForTurn() {
+	for w.asked > 0 && w.ctx.Err() == nil {
+		w.turn.Wait()
+	}
+}
+
 // recheck checks a root again and shows what came out, unless a check of it began
 // after since. It answers false when it gave way to a check that somebody asked for.
 func (w *watched) recheck(root string, since time.Time) (done bool) {
-	w.quiet.Lock()
-	defer w.quiet.Unlock()
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()
 	w.mu.Lock()
-	if w.begun[root].After(since) || w.asked > 0 {
-		defer w.mu.Unlock()
-		return w.asked == 0
+	defer w.mu.Unlock()
+	w.waitForTurn()
+	if w.begun[root].After(since) {
+		return true
 	}
 	w.yield = cancel
 	w.mu.Unlock()
-
 	begun := time.Now()
 	r := w.checks.of(w.folder).Check(ctx, root)
 	w.mu.Lock()
-	w.yield = nil
-	if ctx.Err() != nil {
-		defer w.mu.Unlock()
-		return false
+	if done = ctx.Err() == nil; done {
+		w.note(begun, r)
+		w.mu.Unlock()
+		w.checks.report(w.folder, r) // before a newer check of the root can be shown
+		w.mu.Lock()
 	}
-	w.note(begun, r)
-	w.mu.Unlock()
-	w.checks.report(w.folder, r)
-	return true
+	w.yield = nil
+	w.turn.Broadcast()
+	return done
 }
 
 // files are those that findings are about, each once.
@@ -233,6 +238,7 @@ func changedSince(paths []string, when time.Time) bool {
 func (w *watched) close() {
 	w.stop()
 	w.mu.Lock()
+	w.turn.Broadcast()
 	ended := w.ended
 	w.mu.Unlock()
 	if ended != nil {

@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/checker"
@@ -274,35 +274,38 @@ func TestWhatWasChangedBeforeTheWatchBeganIsSeen(t *testing.T) {
 // TestAChangeWaitsForTheChecksUnderWay tells of a change while a check runs that
 // may have seen it: it is looked at when the check has ended.
 func TestAChangeWaitsForTheChecksUnderWay(t *testing.T) {
-	f := newFolder(t, "one")
-	f.shown("one")
-	w := f.watched()
-	done := w.checking(f.path("one", "a.go"))
-	looked := make(chan struct{})
-	go func() {
-		defer close(looked)
-		w.changed(checker.Change{Paths: []string{f.path("one", "a.go")}})
-	}()
-	waiting := func() bool {
-		if w.quiet.TryRLock() {
-			w.quiet.RUnlock()
-			return false
+	synctest.Test(t, func(t *testing.T) {
+		w := new(checks).watching(t.TempDir()) // without anybody to report to
+		path := filepath.Join(w.folder, "a.go")
+		put(t, path, "bad\n")
+		w.checking()(checker.Result{Outcome: checker.Found, Root: w.folder})
+		done := w.checking(path)
+		another := w.checking() // waits for none
+		looked := false
+		go func() {
+			w.changed(checker.Change{Paths: []string{path}})
+			looked = true
+		}()
+		for _, end := range []func(...checker.Result){done, another} {
+			synctest.Wait()
+			if looked {
+				t.Fatal("a change was looked at while a check ran")
+			}
+			w.checking()() // a change that waits is in nobody's way
+			end(checker.Result{Outcome: checker.Found, Root: w.folder})
 		}
-		return true
-	}
-	for !waiting() {
-		select {
-		case <-looked:
-			t.Fatal("a change was looked at while a check ran")
-		default:
-			runtime.Gosched()
+		synctest.Wait()
+		if !looked {
+			t.Fatal("the change was never looked at")
 		}
-	}
-	done(checker.Result{Outcome: checker.Found, Root: f.path("one")})
-	<-looked
-	if len(f.reports) > 0 {
-		t.Error("the edit that was just checked was checked again")
-	}
+		w.checking()()
+		closing := w.checking()
+		go w.changed(checker.Change{Everything: true})
+		synctest.Wait()
+		w.close() // ends the waiting
+		synctest.Wait()
+		closing()
+	})
 }
 
 // TestAChangeGivesWayToAnEdit has an edit come while a root is checked again: the
@@ -338,24 +341,24 @@ func TestAChangeGivesWayToAnEdit(t *testing.T) {
 // TestACheckThatNobodyAskedForDoesNotBeginBeforeOneThatWaits has a check wait for
 // its turn while a root would be checked again.
 func TestACheckThatNobodyAskedForDoesNotBeginBeforeOneThatWaits(t *testing.T) {
-	f := newFolder(t, "one")
-	f.shown("one")
-	w := f.watched()
-	waits := func(n int) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.asked += n
-	}
-	waits(1)
-	since := time.Now()
-	if w.recheck(f.path("one"), since) || len(f.reports) > 0 {
-		t.Error("a check began although another one waits")
-	}
-	waits(-1)
-	if !w.recheck(f.path("one"), since) {
-		t.Error("nothing is made up for")
-	}
-	f.again("one", checker.Found)
+	synctest.Test(t, func(t *testing.T) {
+		w := new(checks).watching(t.TempDir())
+		since := time.Now()
+		done := w.checking()
+		rechecked := false
+		go func() { rechecked = w.recheck(w.folder, since) }()
+		time.Sleep(time.Second) // of the bubble
+		synctest.Wait()
+		if rechecked || w.yield != nil {
+			t.Fatal("a check began although another one runs")
+		}
+		w.checking()(checker.Result{Outcome: checker.Clean, Root: w.folder})
+		done()
+		synctest.Wait()
+		if !rechecked {
+			t.Error("a root was checked again that was checked meanwhile")
+		}
+	})
 }
 
 func TestWhatAnOutcomeMeansForTheWatch(t *testing.T) {
@@ -417,18 +420,10 @@ func TestModulesElsewhereAreWatchedByTheirWorkspace(t *testing.T) {
 
 func TestAClosedFolderIsNotCheckedAgain(t *testing.T) {
 	f := newFolder(t, "one")
-	running, release := f.fifos("one")
-	asked := make(chan checker.Result, 1)
-	go func() { asked <- f.checks.Check(context.Background(), f.dir, f.path("one")) }()
-	running()
-	release()
-	f.is(<-asked, "one", checker.Found)
+	f.shown("one")
 	w := f.watched()
-	again := make(chan struct{})
-	go func() {
-		defer close(again)
-		w.changed(checker.Change{Everything: true})
-	}()
+	running, _ := f.fifos("one")
+	f.write("one", "bad, by another hand")
 	running() // and is never released
 	f.checks.close()
 	select {
@@ -436,7 +431,6 @@ func TestAClosedFolderIsNotCheckedAgain(t *testing.T) {
 	default:
 		t.Error("the watch goes on after close")
 	}
-	<-again
 	if len(f.reports) > 0 {
 		t.Errorf("reported %+v", <-f.reports)
 	}
