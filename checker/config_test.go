@@ -113,6 +113,9 @@ func TestNoFileHidesAnother(t *testing.T) {
 		if n > limit || n < limit*9/10 {
 			t.Errorf("cap %d: %d characters", limit, n)
 		}
+		if strings.Contains(got.Text, "characters elided ...]") {
+			t.Errorf("cap %d: the shares are more than the room", limit)
+		}
 		at := -1
 		for _, says := range []string{
 			"which was applied", "e.go:7:1: own", "a.go:1:1: first of a", "b.go:1:1:", "characters elided: ", " more findings in b.go ...]",

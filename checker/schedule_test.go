@@ -234,6 +234,27 @@ func TestATestEditedInASupersededCheckIsStillLookedAt(t *testing.T) {
 	}
 }
 
+// TestACheckThatPreparesIsSupersededToo has the first cargo hang when it is asked
+// where its workspace is, before it is to check anything.
+func TestACheckThatPreparesIsSupersededToo(t *testing.T) {
+	needShell(t)
+	dir := project(t, "Cargo.toml", cargoManifest("m"), "src/lib.rs", "")
+	fifos := t.TempDir()
+	running := filepath.Join(fifos, "running")
+	mkfifo(t, running)
+	script := "if mkdir " + fifos + "/first 2>/dev/null; then echo x > " + running + "; sleep 600; fi; exit 3"
+	c := start(t, checker.Config{Env: []string{"PATH=" + fakeTool(t, "cargo", script)}})
+	first := make(chan checker.Result, 1)
+	go func() { first <- c.AfterEdit(context.Background(), dir, []string{"src/lib.rs"})[0] }()
+	await(t, running)
+	check(t, dir, edit(t, c, dir, "src/lib.rs"), want{outcome: checker.Failed, says: []string{"exited with 3"}})
+	old := <-first
+	check(t, dir, old, want{outcome: checker.Failed, says: []string{"a newer check of the same root"}})
+	if !old.Superseded {
+		t.Error("the older check is not marked as superseded")
+	}
+}
+
 func TestSpecialFilesNamedLikeOnesThatAreReadDoNotHang(t *testing.T) {
 	dir := project(t, "go.mod", goMod, "a.go", "package m\n")
 	mkfifo(t, filepath.Join(dir, "go.work"))
