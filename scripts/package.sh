@@ -44,7 +44,7 @@ for platform in "$@"; do
   dir=$work/$name
   mkdir "$dir"
   echo "$name"
-  CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -ldflags='-s -w' -o "$dir/$exe" ./cmd/agent-lsp
+  CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -ldflags="-s -w -X main.release=v${version#v}" -o "$dir/$exe" ./cmd/agent-lsp
   cp LICENSE README.md CHANGELOG.md "$dir/"
   chmod 755 "$dir" "$dir/$exe"
   chmod 644 "$dir"/*.md "$dir/LICENSE"

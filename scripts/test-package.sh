@@ -6,6 +6,11 @@ cd "$(dirname "$0")/.."
 started=$(date +%s)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# The system's Node may be too old; test-vscode.sh installs one that is not.
+node=${AGENT_LSP_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/agent-lsp-tools}/vscode/run-node
+if [ -x "$node" ]; then
+  PATH=$(dirname "$(readlink -f "$node")"):$PATH
+fi
 os=$(go env GOOS) arch=$(go env GOARCH)
 
 scripts/package.sh -o "$work/a" "$os/$arch" >/dev/null
@@ -23,7 +28,8 @@ if [ "$got" != "$want" ]; then
   exit 1
 fi
 tar -xzf "$archive"
-"$name/agent-lsp" version
+version=${name#agent-lsp-}
+[ "$("$name/agent-lsp" version)" = "agent-lsp v${version%-"$os-$arch"}" ]
 # The vsix for the platform brings the same program, the other one none.
 mapfile -t vsix < <(ls -- *.vsix)
 [ "${#vsix[@]}" = 2 ]

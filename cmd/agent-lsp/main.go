@@ -86,8 +86,14 @@ func (*versionCommand) Run(_ *cli, std stdio) int {
 	return 0
 }
 
-// version is the module's version as the go command recorded it.
+// release is what scripts/package.sh calls the version that it builds.
+var release string
+
+// version is the release's, or the module's version as the go command recorded it.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(devel)"
