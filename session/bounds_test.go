@@ -199,3 +199,34 @@ func TestFallbacksAreTriedInOrder(t *testing.T) {
 		})
 	}
 }
+
+// TestACoreThatDoesNotComeBackIsGivenUp holds that a step without an end costs its
+// own session only, with the reason told, and that the session is taken up again
+// where it stood.
+func TestACoreThatDoesNotComeBackIsGivenUp(t *testing.T) {
+	r := start(t, broken, "version: 1\nentries:\n  - text: Here.\n  - text: Here.\n")
+	r.Shutdown()
+	slow := r.cfg
+	slow.stepTime = 1 // a nanosecond
+	m := NewManager(slow, r)
+	id, turn, err := m.Prompt(t.Context(), Prompt{Root: r.dir, Text: "spin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := m.Wait(t.Context(), id, turn)
+	if err != nil || res.Outcome != "cancelled" || !strings.Contains(res.Text, "step the agent's core") || !strings.Contains(res.Text, "deadline") {
+		t.Errorf("the turn ended %+v, %v", res, err)
+	}
+	if _, _, err := m.Prompt(t.Context(), Prompt{Session: &id, Text: "again"}); err == nil {
+		t.Error("a session whose core was given up took another prompt")
+	}
+	m.Shutdown()
+	r.Manager = NewManager(r.cfg, r)
+	if _, err := r.Resume(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	again := must(r.Prompt(t.Context(), Prompt{Session: &id, Text: "again"}))
+	if res := r.result(id, again); res.Text != "Here." {
+		t.Errorf("after the resume the turn ended %+v", res)
+	}
+}

@@ -113,4 +113,10 @@ type Config struct {
 	// agreed is told, before each ask, whether the folded transcript and the
 	// core's own conversation are the same. Tests only: it costs a walk of both.
 	agreed func(error)
+	// stepTime bounds one step of the core; 0: defaultStepTime. Tests only.
+	stepTime time.Duration
 }
+
+// defaultStepTime is far more than a step takes, which is microseconds and, with a
+// prompt of many megabytes, a second: one that takes longer would never end.
+const defaultStepTime = 30 * time.Second

@@ -8,8 +8,8 @@ import (
 )
 
 // TestAConversationThatIsFullEndsItsSessionOnly prompts until the core holds no
-// more: the person is told why, the session beside it goes on, and a resume says
-// the same instead of failing in silence.
+// more: the person is told why, keeps the prompt, and the session beside it goes
+// on. A resume takes the session up in front of what did not fit.
 func TestAConversationThatIsFullEndsItsSessionOnly(t *testing.T) {
 	r := start(t, nil, "version: 1\nentries:\n"+strings.Repeat("  - text: Noted.\n", 8))
 	beside, res := r.run("hello")
@@ -43,8 +43,17 @@ func TestAConversationThatIsFullEndsItsSessionOnly(t *testing.T) {
 	if fresh, res := r.run("without a session"); res.Text != "Noted." || fresh == id {
 		t.Errorf("a prompt without a session went to %s and ended %+v", fresh, res)
 	}
-	if _, err := r.Resume(t.Context(), id); err == nil || !strings.Contains(err.Error(), "16 MiB") {
-		t.Errorf("a resume answered %v", err)
+	if _, err := r.Resume(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if res := say(id, "short"); res.Text != "Noted." {
+		t.Errorf("after a resume a prompt that fits ended %+v", res)
+	}
+	if res := say(id, long); res.Outcome != "cancelled" || !strings.Contains(res.Text, "16 MiB") {
+		t.Errorf("after a resume a prompt that does not fit ended %+v", res)
+	}
+	if !strings.Contains(r.kinds(), "note this prompt was not taken up: x") {
+		t.Error("the prompt that was not taken up is lost")
 	}
 	if events, head, err := r.Transcript(t.Context(), id, nil); err != nil || uint64(len(events)) != head || head == 0 {
 		t.Errorf("its transcript: %d events of %d, %v", len(events), head, err)

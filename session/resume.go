@@ -159,7 +159,7 @@ func (s *Session) feed(ctx context.Context, l *log, next uint64) error {
 		if !ok {
 			continue
 		}
-		actions, err := s.core.Step(ctx, ev)
+		actions, err := s.stepCore(ctx, ev)
 		if err != nil {
 			return fmt.Errorf("replay event %d of session %s: %w", i, s.id, err)
 		}

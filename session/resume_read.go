@@ -100,6 +100,7 @@ func (r *reading) take(index uint64, p event.Payload) {
 	case *event.Summary:
 		r.answered(p.Profile, stepOf(p.Turn, 0), p.ProviderID)
 	case *event.Error:
+		r.session.nextTurn = max(r.session.nextTurn, p.Turn) // also of a prompt that was not taken up
 		if p.Cancels {
 			r.unanswered(p.Turn)
 		}

@@ -180,7 +180,7 @@ func (s *Session) begin(t *turn, p Prompt) {
 	user := &event.User{Turn: t.id, Text: p.Text, Context: p.Context}
 	s.queue = append(s.queue, t)
 	if err := s.open(); err != nil {
-		s.lose(user, err)
+		s.lose(err, user)
 		return
 	}
 	s.step(core.Event{Turn: &core.Turn{ID: t.id, Prompt: promptText(user)}}, user)
@@ -248,7 +248,7 @@ func (s *Session) end(t *turn, why event.Payload) {
 	}
 	t.calls = map[uint64]*call{}
 	if s.broken != nil {
-		s.lose(why, s.broken)
+		s.lose(s.broken, why)
 		return
 	}
 	s.step(core.Event{Cancel: &core.Cancel{Turn: t.id}}, payloads...)
@@ -275,18 +275,23 @@ func (s *Session) finish(t *turn, outcome string) {
 	close(t.done)
 }
 
-// lose ends every accepted turn because the core cannot go on. What caused it is
-// kept, so that a rebuilt session starts from it. Loop only.
-func (s *Session) lose(cause event.Payload, err error) {
+// lose ends the turns of this process because the core cannot go on from what
+// caused its step. In the transcript the core was never told that, as after a
+// crash: a resume takes the turns up where they stood. A prompt that was not taken
+// up is in the transcript for the person. Loop only.
+func (s *Session) lose(err error, cause event.Payload) {
 	s.broken = err
 	s.mu.Lock()
 	s.over = err
 	s.mu.Unlock()
 	s.log.Error("session cannot go on", "session", s.id, "err", err)
-	payloads := []event.Payload{cause}
+	var payloads []event.Payload
+	if u, ok := cause.(*event.User); ok {
+		payloads = append(payloads, &event.Note{Turn: u.Turn, Text: "this prompt was not taken up: " + u.Text})
+	}
 	lost := s.queue
 	for _, t := range lost {
-		payloads = append(payloads, &event.Error{Turn: t.id, Source: "core", Message: err.Error(), Cancels: true})
+		payloads = append(payloads, &event.Error{Turn: t.id, Source: "core", Message: err.Error()})
 		s.ending(t)
 	}
 	if _, err := s.journal.record(s.ctx, payloads...); err != nil && s.ctx.Err() == nil {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -18,10 +19,10 @@ import (
 // caused the step and every action are in the transcript, in one append, before
 // any of them is performed. Loop only.
 func (s *Session) step(ev core.Event, causes ...event.Payload) {
-	actions, err := s.core.Step(s.ctx, ev)
+	actions, err := s.stepCore(s.ctx, ev)
 	if err != nil {
 		if s.ctx.Err() == nil {
-			s.lose(causes[0], fmt.Errorf("step the agent's core: %w", err))
+			s.lose(fmt.Errorf("step the agent's core: %w", err), causes[0])
 		}
 		return
 	}
@@ -32,7 +33,7 @@ func (s *Session) step(ev core.Event, causes ...event.Payload) {
 	first, err := s.journal.recordAt(s.ctx, plan.place, plan.payloads...)
 	if err != nil {
 		if s.ctx.Err() == nil {
-			s.lose(causes[0], err)
+			s.lose(err, causes[0])
 		}
 		return
 	}
@@ -54,6 +55,17 @@ func (s *Session) step(ev core.Event, causes ...event.Payload) {
 		}
 		s.ask(plan.ask)
 	}
+}
+
+// stepCore is a step of the core, within the time that one may take.
+func (s *Session) stepCore(ctx context.Context, ev core.Event) ([]core.Action, error) {
+	limit := s.cfg.stepTime
+	if limit == 0 {
+		limit = defaultStepTime
+	}
+	ctx, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	return s.core.Step(ctx, ev)
 }
 
 // plan is what a step is going to write and do.
