@@ -248,7 +248,7 @@ local function root_dir(buf, on_dir)
   if not ok then
     return missing(why)
   end
-  if state.server ~= 'failed' and state.server ~= 'restarting' then
+  if not stopping and state.server ~= 'failed' and (client or state.server ~= 'restarting') then
     on_dir(root)
   end
 end
@@ -390,7 +390,7 @@ function M.restart()
     end
   elseif stopping ~= 'restart' then
     stopping, open = 'restart', false
-    state.set_server('restarting') -- no buffer starts another one meanwhile
+    state.set_server('restarting')
     vim.schedule(function() -- behind the starts that are on their way
       M.call(client, 'stop')
     end)
