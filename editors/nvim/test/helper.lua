@@ -208,7 +208,8 @@ function T.finish()
   os.exit(T.failures == 0 and 0 or 1)
 end
 
-vim.notify = function(text, level)
+vim.notify = function(text)
+  assert(not vim.in_fast_event(), 'E5560: a message in a fast event')
   T.notes[#T.notes + 1] = text
 end
 vim.api.nvim_create_autocmd('LspProgress', {
