@@ -15,7 +15,8 @@ for name in "${!AGENT_LSP_@}"; do
 done
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# A server that is about to end may still write there.
+trap 'rm -rf "$work" 2>/dev/null || { sleep 2 && rm -rf "$work"; } || true' EXIT
 if [ -z "${AGENT_TEST_BINARY:-}" ]; then
   AGENT_TEST_BINARY=$work/agent-lsp
   CGO_ENABLED=0 go build -o "$AGENT_TEST_BINARY" ./cmd/agent-lsp
