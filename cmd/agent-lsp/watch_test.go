@@ -300,10 +300,17 @@ func TestAChangeWaitsForTheChecksUnderWay(t *testing.T) {
 		}
 		w.checking()()
 		closing := w.checking()
-		go w.changed(checker.Change{Everything: true})
+		looked = false
+		go func() {
+			w.changed(checker.Change{Everything: true})
+			looked = true
+		}()
 		synctest.Wait()
-		w.close() // ends the waiting
+		w.close()
 		synctest.Wait()
+		if !looked {
+			t.Error("a closed folder waits for the checks under way")
+		}
 		closing()
 	})
 }
