@@ -165,26 +165,21 @@ func (d *documents) at(path string) *document {
 	return d.open[d.byReal[real]]
 }
 
-// overtake marks that the file below a buffer is newer, if the buffer still is in
-// that state.
-func (d *documents) overtake(x *document) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.open[x.key] == x {
-		y := *x
-		y.overtaken = true
-		d.put(&y)
-	}
-}
+// overtake marks that the file below a buffer is newer, if the buffer still has the
+// text that x has.
+func (d *documents) overtake(x *document) { d.note(x, func(y *document) { y.overtaken = true }) }
 
-// hold marks that the file below a buffer holds its text, if the buffer still is in
-// that state.
-func (d *documents) hold(x *document) {
+// hold marks that the file below a buffer holds its text, if that still is x's.
+func (d *documents) hold(x *document) { d.note(x, func(y *document) { y.held = true }) }
+
+// note puts something down of a buffer as it is now, unless its text became another:
+// what else was noted since x was looked at stays.
+func (d *documents) note(x *document, what func(y *document)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.open[x.key] == x && !x.held {
-		y := *x
-		y.held = true
+	if now := d.open[x.key]; now != nil && now.doc == x.doc {
+		y := *now
+		what(&y)
 		d.put(&y)
 	}
 }

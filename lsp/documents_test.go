@@ -88,6 +88,32 @@ func TestOneDocumentUnderEverySpelling(t *testing.T) {
 	}
 }
 
+// TestNotesOfABufferStandTogether are of whoever looked at a buffer at the same time,
+// and go with its text.
+func TestNotesOfABufferStandTogether(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		d := newDocuments()
+		x := d.opened("file:///w/a", 1, "old\n")
+		if first {
+			d.hold(x)
+			d.overtake(x)
+		} else {
+			d.overtake(x)
+			d.hold(x)
+		}
+		if now := d.snapshot()[x.key]; !now.held || !now.overtaken {
+			t.Errorf("held %v, overtaken %v, want both", now.held, now.overtaken)
+		}
+		if err := d.changed(x.uri, 2, []text.Change{{Text: "new\n"}}, text.UTF16); err != nil {
+			t.Fatal(err)
+		}
+		d.overtake(x)
+		if now := d.snapshot()[x.key]; now.held || now.overtaken {
+			t.Errorf("held %v, overtaken %v of another text", now.held, now.overtaken)
+		}
+	}
+}
+
 // TestAnEditIsSeenAmongOtherChanges looks at every state on the way, in one
 // notification or in several.
 func TestAnEditIsSeenAmongOtherChanges(t *testing.T) {
