@@ -16,8 +16,9 @@ var _ tools.Batcher = (*workspace)(nil)
 
 // ApplyAll implements tools.Batcher: the open documents among the edits are
 // changed by one workspace edit, so that one undo of the editor takes it back. A
-// client that does not say how such an edit fails gets one a document: Neovim looks
-// at the version of the first one only, and would edit the wrong lines of another.
+// client that declares neither versions nor how such an edit fails gets one a
+// document: Neovim looks at the version of the first one only, and would edit the
+// wrong lines of another.
 // No editor promises all or nothing, so everything is looked at before the first
 // change, and what was done is taken back when a later part fails.
 func (w *workspace) ApplyAll(ctx context.Context, edits []tools.Edit) error {

@@ -20,7 +20,7 @@ type client struct {
 	documentChanges bool // with versions and resource operations
 	create          bool // among them the creation of files
 	remove          bool // and their deletion
-	several         bool // says how an edit of several documents fails
+	several         bool // says that it looks at the version of each document of an edit
 	editMetadata    bool
 	savesEdits      bool // saves what an edit touched before it answers
 
@@ -63,11 +63,12 @@ func readClient(params map[string]jsontext.Value) client {
 		transcript: caps.flag("experimental", "agent", "transcript"),
 		approvals:  caps.flag("experimental", "agent", "approvals"),
 	}
-	c.several = caps.text("workspace", "workspaceEdit", "failureHandling") != ""
+	versions := caps.flag("workspace", "workspaceEdit", "documentChanges")
+	c.several = versions || caps.text("workspace", "workspaceEdit", "failureHandling") != ""
 	operations := caps.texts("workspace", "workspaceEdit", "resourceOperations")
 	// Resource operations travel in documentChanges, so whoever takes the former
 	// takes the latter, though not all who do say so.
-	c.documentChanges = caps.flag("workspace", "workspaceEdit", "documentChanges") || len(operations) > 0
+	c.documentChanges = versions || len(operations) > 0
 	c.create = c.applyEdit && slices.Contains(operations, string(protocol.ResourceOperationKindCreate))
 	c.remove = c.applyEdit && slices.Contains(operations, string(protocol.ResourceOperationKindDelete))
 	var offered []protocol.PositionEncodingKind

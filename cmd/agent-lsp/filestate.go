@@ -6,6 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+
+	"github.com/agent-lsp/agent-lsp/tools"
 )
 
 // maxState is the size up to which a file's bytes tell its states apart.
@@ -13,26 +16,32 @@ const maxState = 4 << 20
 
 // fileState tells what a file holds at one time from what it holds at another.
 type fileState struct {
-	known   bool // false for what is no ordinary file or too large
+	known   bool // false for what is no ordinary file of the folder or too large
 	missing bool
 	sum     [sha256.Size]byte
 }
 
-func stateOf(path string) fileState {
-	info, err := os.Stat(path)
+// stateOf looks at a file of a folder.
+func stateOf(folder, path string) fileState {
+	rel, err := filepath.Rel(folder, path)
+	if err != nil {
+		return fileState{}
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return fileState{}
+	}
+	defer root.Close() //nolint:errcheck // only read
+	file, err := tools.Open(root, filepath.ToSlash(rel))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fileState{known: true, missing: true}
 	}
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxState {
-		return fileState{}
-	}
-	file, err := os.Open(path)
 	if err != nil {
 		return fileState{}
 	}
 	defer file.Close() //nolint:errcheck // only read
 	sum := sha256.New()
-	if _, err := io.Copy(sum, io.LimitReader(file, maxState)); err != nil {
+	if n, err := io.Copy(sum, io.LimitReader(file, maxState+1)); err != nil || n > maxState {
 		return fileState{}
 	}
 	state := fileState{known: true}

@@ -65,7 +65,7 @@ func (w *watched) checking(edited ...string) func(...checker.Result) {
 	begun := time.Now()
 	saw := make(map[string]fileState, len(edited))
 	for _, path := range edited {
-		saw[path] = stateOf(path)
+		saw[path] = stateOf(w.folder, path)
 	}
 	return func(results ...checker.Result) {
 		w.mu.Lock()
@@ -151,7 +151,7 @@ func (w *watched) wasSeen(path string) bool {
 	if !edited || !saw.known {
 		return false
 	}
-	if stateOf(path) == saw {
+	if stateOf(w.folder, path) == saw {
 		return true
 	}
 	delete(w.saw, path)

@@ -466,21 +466,30 @@ func TestAFolderThatCannotBeWatchedIsSaid(t *testing.T) {
 func TestStatesOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
-	missing := stateOf(path)
+	missing := stateOf(dir, path)
 	put(t, path, "one")
-	one := stateOf(path)
+	one := stateOf(dir, path)
 	put(t, path, "two")
-	two := stateOf(path)
+	two := stateOf(dir, path)
 	put(t, path, "one")
-	if missing == one || one == two || one != stateOf(path) || missing != stateOf(path+"x") || !missing.known || !one.known {
+	if missing == one || one == two || one != stateOf(dir, path) || missing != stateOf(dir, path+"x") || !missing.known || !one.known {
 		t.Error("states are not told apart by what the file holds")
 	}
 	if err := os.Truncate(path, maxState+1); err != nil {
 		t.Fatal(err)
 	}
 	w := new(checks).watching(dir)
-	for _, other := range []string{path, dir} {
-		w.saw[other] = stateOf(other)
+	outside := filepath.Join(t.TempDir(), "a")
+	put(t, outside, "one")
+	link, pipe := filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
+	if err := os.Symlink(outside, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{path, dir, outside, link, pipe} {
+		w.saw[other] = stateOf(dir, other)
 		if w.saw[other].known || w.wasSeen(other) {
 			t.Errorf("%s has a known state", other)
 		}
