@@ -31,7 +31,7 @@ func stateOf(folder, path string) fileState {
 	if err != nil {
 		return fileState{}
 	}
-	defer root.Close() //nolint:errcheck // only read
+	defer root.Close()
 	file, err := tools.Open(root, filepath.ToSlash(rel))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fileState{known: true, missing: true}
