@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/session/model/script"
+	"github.com/agent-lsp/agent-lsp/tools"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -228,5 +230,53 @@ func TestACoreThatDoesNotComeBackIsGivenUp(t *testing.T) {
 	again := must(r.Prompt(t.Context(), Prompt{Session: &id, Text: "again"}))
 	if res := r.result(id, again); res.Text != "Here." {
 		t.Errorf("after the resume the turn ended %+v", res)
+	}
+}
+
+// givesUp lets no step of the core end any more once a call has run.
+type givesUp struct {
+	Tools
+	manager *Manager
+}
+
+func (x givesUp) Run(ctx context.Context, op tools.Op, label string) tools.Outcome {
+	defer func() { x.manager.cfg.stepTime = 1 }()
+	return x.Tools.Run(ctx, op, label)
+}
+
+// TestWhatRanWhenTheCoreWasGivenUpIsNotRunAgain gives the core up on a command's
+// result: a resume takes the turn up behind the command.
+func TestWhatRanWhenTheCoreWasGivenUpIsNotRunAgain(t *testing.T) {
+	r := start(t, broken, `
+version: 1
+entries:
+  - {when: "1/1", calls: [{exec: {argv: [sh, -c, "echo once >> ran"]}}]}
+  - {when: "may have taken effect", text: Careful.}
+`)
+	inner := r.cfg.Tools
+	r.Shutdown()
+	m := NewManager(r.cfg, r)
+	m.cfg.Tools = func(ws tools.Workspace) (Tools, error) {
+		x, err := inner(ws)
+		return givesUp{x, m}, err
+	}
+	id, turn, err := m.Prompt(t.Context(), Prompt{Root: r.dir, Text: "run it"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := m.Wait(t.Context(), id, turn); err != nil || !strings.Contains(res.Text, "deadline") {
+		t.Fatalf("the turn ended %+v, %v", res, err)
+	}
+	m.Shutdown()
+	r.Manager = NewManager(r.cfg, r)
+	got, err := r.Resume(t.Context(), id)
+	if err != nil || len(got.Interrupted) != 1 {
+		t.Fatalf("resumed %+v, %v", got, err)
+	}
+	if res := r.result(id, turn); res.Text != "Careful." {
+		t.Errorf("the turn ended %+v", res)
+	}
+	if ran := r.read("ran"); ran != "once\n" {
+		t.Errorf("the command ran again: %q", ran)
 	}
 }
