@@ -12,6 +12,7 @@ import (
 func customPlan(j job, cmd Command) plan {
 	p := plan{argv: cmd.Argv, shown: cmd.Argv, dir: j.root, readsDisk: true}
 	tool := filepath.Base(cmd.Argv[0])
+	e := ecosystemOf(j.tc.Ecosystem)
 	switch {
 	case len(cmd.Formats) > 0:
 		efm, err := readFormats(cmd.Formats)
@@ -20,16 +21,8 @@ func customPlan(j job, cmd Command) plan {
 			return p
 		}
 		p.parse = func(out output) report { return parseCustom(efm, tool, cmd.Unit, out) }
-	case j.tc.Ecosystem == Go:
-		p.parse, p.bom = func(out output) report { return parseGoText(out, tool) }, utf8Mark
-	case j.tc.Ecosystem == Cargo:
-		p.parse = parseCargo
-	case j.tc.Ecosystem == Node:
-		p.parse = parseTSC
-	case j.tc.Ecosystem == Deno:
-		p.parse = parseDeno
-	case j.tc.Ecosystem == Python:
-		p.parse = func(out output) report { return parsePyright(j.root, out) }
+	case e.parse != nil:
+		p.parse, p.bom = e.parse(j, tool), e.bom
 	default:
 		p.parse = func(out output) report { return parsePlain(tool, out) }
 	}

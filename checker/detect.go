@@ -9,30 +9,12 @@ import (
 	"strings"
 )
 
-// The ecosystems that Detect knows; a Config names them by these words.
-const (
-	Cargo  = "cargo"
-	Deno   = "deno"
-	Node   = "node"
-	Go     = "go"
-	Python = "python"
-	Maven  = "maven"
-	Gradle = "gradle"
-	Elixir = "elixir"
-	Ruby   = "ruby"
-	PHP    = "php"
-	Swift  = "swift"
-	CMake  = "cmake"
-	Dotnet = "dotnet"
-	Make   = "make"
-)
-
 // Toolchain is what a directory's marker file says about the project in it. Every
 // command is an argument list for a process started in that directory; an empty
 // one does not exist for the ecosystem. They are an ecosystem's defaults, not what
 // the project's own documents may say.
 type Toolchain struct {
-	Ecosystem string // one of the package's constants
+	Ecosystem string // one of the package's constants, by which a Config names it, too
 	Marker    string // the file's name, or *.csproj and the like for dotnet
 	Manager   string // the package manager, e.g. pnpm
 	Install   []string
@@ -44,49 +26,15 @@ type Toolchain struct {
 	Run       []string
 }
 
-// marker pairs a file name with the ecosystem that it stands for.
-type marker struct{ name, ecosystem string }
-
-// markers are tried in this order. A deno project may carry a package.json as
-// well, and a Makefile often only wraps the real build beside it.
-var markers = []marker{
-	{"Cargo.toml", Cargo},
-	{"deno.json", Deno},
-	{"deno.jsonc", Deno},
-	{"package.json", Node},
-	{"go.mod", Go},
-	{"go.work", Go},
-	{"pyproject.toml", Python},
-	{"setup.py", Python},
-	{"requirements.txt", Python},
-	{"pyrightconfig.json", Python},
-	{"pom.xml", Maven},
-	{"build.gradle", Gradle},
-	{"build.gradle.kts", Gradle},
-	{"mix.exs", Elixir},
-	{"Gemfile", Ruby},
-	{"composer.json", PHP},
-	{"Package.swift", Swift},
-	{"CMakeLists.txt", CMake},
-	{"*.csproj", Dotnet},
-	{"*.fsproj", Dotnet},
-	{"*.sln", Dotnet},
-	{"Makefile", Make},
-}
-
 // Detect reads the markers in dir itself, not above it. Only files count: a
 // directory named like a marker is none. ok is false when there is no marker or
 // dir cannot be read.
 func Detect(dir string) (tc Toolchain, ok bool) {
-	names := fileNames(dir)
-	for _, m := range markers {
-		if has(names, m.name) {
-			tc = toolchain(m.ecosystem, names)
-			tc.Marker = m.name
-			return tc, true
-		}
+	all := detectAll(dir)
+	if len(all) == 0 {
+		return Toolchain{}, false
 	}
-	return Toolchain{}, false
+	return all[0], true
 }
 
 // fileNames lists the files of dir; a link counts when it leads to a file.
@@ -131,27 +79,17 @@ func within(dir, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// sources are the ecosystems that a file of a kind is source code of, so that a
-// package.json or Makefile nearer to it does not hide its own root.
-var sources = map[string][]string{
-	".go": {Go},
-	".rs": {Cargo},
-	".py": {Python}, ".pyi": {Python},
-	".ts": {Deno, Node}, ".tsx": {Deno, Node}, ".mts": {Deno, Node}, ".cts": {Deno, Node},
-	".js": {Deno, Node}, ".jsx": {Deno, Node}, ".mjs": {Deno, Node}, ".cjs": {Deno, Node},
-}
-
 // detectAll is Detect for every ecosystem that dir has a marker of, each once.
 func detectAll(dir string) []Toolchain {
 	names := fileNames(dir)
 	var all []Toolchain
-	for _, m := range markers {
-		known := slices.ContainsFunc(all, func(tc Toolchain) bool { return tc.Ecosystem == m.ecosystem })
-		if known || !has(names, m.name) {
+	for _, e := range ecosystems() {
+		at := slices.IndexFunc(e.markers, func(marker string) bool { return has(names, marker) })
+		if at < 0 {
 			continue
 		}
-		tc := toolchain(m.ecosystem, names)
-		tc.Marker = m.name
+		tc := e.toolchain(names)
+		tc.Ecosystem, tc.Marker = e.name, e.markers[at]
 		all = append(all, tc)
 	}
 	return all
@@ -176,7 +114,7 @@ func (c *Config) rootOf(workspace, path string) (root string, tc Toolchain, ok b
 			break
 		}
 	}
-	own := sources[strings.ToLower(filepath.Ext(path))]
+	own := sourceOf(filepath.Ext(path))
 	isOwn := func(it candidate) bool { return slices.Contains(own, it.tc.Ecosystem) }
 	checks := func(it candidate) bool { return c.checks(it.dir, it.tc) }
 	for _, want := range []func(candidate) bool{
@@ -199,7 +137,8 @@ func (c *Config) checks(dir string, tc Toolchain) bool {
 	if cmd, ok := c.command(dir, tc.Ecosystem); ok && (cmd.Off || len(cmd.Argv) > 0) {
 		return !cmd.Off
 	}
-	return len(tc.Check) > 0 && (tc.Ecosystem != Node || isFile(filepath.Join(dir, "tsconfig.json")))
+	e := ecosystemOf(tc.Ecosystem)
+	return e.plan != nil && (e.has == nil || e.has(dir))
 }
 
 // checkable is the first toolchain of dir that a check can run for, else its

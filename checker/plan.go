@@ -15,19 +15,8 @@ func (c *Checker) plan(ctx context.Context, j job) plan {
 	if configured && len(custom.Argv) > 0 {
 		return customPlan(j, custom)
 	}
-	switch j.tc.Ecosystem {
-	case Go:
-		return c.goPlan(j)
-	case Cargo:
-		return c.cargoPlan(ctx, j)
-	case Node:
-		return c.nodePlan(j)
-	case Deno:
-		return plan{
-			argv: j.tc.Check, shown: j.tc.Check, dir: j.root, parse: parseDeno, readsDisk: true,
-		}
-	case Python:
-		return c.pythonPlan(j)
+	if e := ecosystemOf(j.tc.Ecosystem); e.plan != nil {
+		return e.plan(c, ctx, j)
 	}
 	return plan{skip: fmt.Sprintf("%s projects (%s) have no check command that is cheap enough to run after every edit",
 		j.tc.Ecosystem, j.tc.Marker)}
@@ -37,13 +26,11 @@ func (c *Checker) plan(ctx context.Context, j job) plan {
 // member of, so that an edit which breaks another member is seen and two members
 // are checked once.
 func (c *Checker) promote(ctx context.Context, workspace, root string, tc Toolchain, limit time.Duration) (string, Toolchain) {
-	up := root
-	switch tc.Ecosystem {
-	case Go:
-		up = goWorkspace(workspace, root)
-	case Cargo:
-		up = c.cargoWorkspace(ctx, workspace, root, limit)
+	e := ecosystemOf(tc.Ecosystem)
+	if e.home == nil {
+		return root, tc
 	}
+	up := e.home(c, ctx, workspace, root, limit)
 	if up == root {
 		return root, tc
 	}

@@ -63,9 +63,8 @@ func (c *Checker) Affected(ch Change) []string {
 	var roots []string
 	for _, key := range keys {
 		dirs := []string{key.root}
-		if key.ecosystem == Go {
-			uses, _ := goWorkUses(key.root)
-			dirs = append(dirs, uses...)
+		if also := ecosystemOf(key.ecosystem).also; also != nil {
+			dirs = append(dirs, also(key.root)...)
 		}
 		if slices.ContainsFunc(dirs, ch.Affects) && !slices.Contains(roots, key.root) {
 			roots = append(roots, key.root)

@@ -133,9 +133,6 @@ func withoutKeys(c *config.Config) []string {
 	})
 }
 
-// ecosystems are those that have a check command of their own.
-var ecosystems = []string{"cargo", "deno", "go", "node", "python"}
-
 // checkerConfig is the checker's part of a configuration.
 func checkerConfig(root string, c *config.Config, unsaved func() map[string]string) checker.Config {
 	out := checker.Config{
@@ -151,7 +148,7 @@ func checkerConfig(root string, c *config.Config, unsaved func() map[string]stri
 	}
 	off := c.Checker.Off
 	if !c.Checker.Enabled {
-		off = slices.Concat(ecosystems, slices.Collect(maps.Keys(c.Checker.Commands)))
+		off = slices.Concat(checker.Ecosystems(), slices.Collect(maps.Keys(c.Checker.Commands)))
 	}
 	for _, name := range off {
 		out.Commands[name] = checker.Command{Off: true}

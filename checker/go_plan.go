@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ const utf8Mark = 3
 
 // goPlan builds every package to nowhere; where tests were edited it vets, which
 // type-checks them too.
-func (c *Checker) goPlan(j job) plan {
+func (c *Checker) goPlan(_ context.Context, j job) plan {
 	patterns := []string{"./..."}
 	if work, _ := proc.Getenv(c.cfg.env(j.root), "GOWORK"); work != "off" {
 		patterns = goPatterns(j.root)

@@ -2,8 +2,8 @@ package checker
 
 import (
 	"bytes"
+	"context"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -12,8 +12,52 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// Node names projects of npm, pnpm, yarn and bun; those with a tsconfig.json can be
+// checked.
+const Node = "node"
+
+// scripts are the files that node and deno run and tsc reads.
+var scripts = []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"}
+
+func node() ecosystem {
+	return ecosystem{
+		name:      Node,
+		markers:   []string{"package.json"},
+		sources:   scripts,
+		toolchain: nodeToolchain,
+		has:       func(root string) bool { return isFile(filepath.Join(root, "tsconfig.json")) },
+		plan:      (*Checker).nodePlan,
+		parse:     func(job, string) parser { return parseTSC },
+	}
+}
+
+func nodeToolchain(names map[string]bool) Toolchain {
+	manager := "npm"
+	for _, lock := range []struct{ file, manager string }{
+		{"bun.lockb", "bun"},
+		{"bun.lock", "bun"},
+		{"pnpm-lock.yaml", "pnpm"},
+		{"yarn.lock", "yarn"},
+	} {
+		if names[lock.file] {
+			manager = lock.manager
+			break
+		}
+	}
+	return Toolchain{
+		Manager: manager,
+		Install: []string{manager, "install"},
+		Check:   argv("tsc --noEmit"),
+		Build:   []string{manager, "run", "build"},
+		Test:    []string{manager, "test"},
+		Lint:    []string{manager, "run", "lint"},
+		Format:  []string{manager, "run", "format"},
+		Run:     []string{manager, "start"},
+	}
+}
+
 // nodePlan type-checks with the project's own tsc.
-func (c *Checker) nodePlan(j job) plan {
+func (c *Checker) nodePlan(_ context.Context, j job) plan {
 	if !isFile(filepath.Join(j.root, "tsconfig.json")) {
 		return plan{skip: "the node project has no tsconfig.json, so there is no type check to run"}
 	}
@@ -120,22 +164,4 @@ func stringLen(text []byte) int {
 		}
 	}
 	return len(text)
-}
-
-// pythonPlan type-checks with the project's own pyright.
-func (c *Checker) pythonPlan(j job) plan {
-	p := plan{dir: j.root, readsDisk: true, bom: 1}
-	p.parse = func(out output) report { return parsePyright(j.root, out) }
-	p.shown = slices.Concat(j.tc.Check, []string{"--outputjson"})
-	program := "pyright"
-	scripts := "bin"
-	if runtime.GOOS == "windows" {
-		scripts = "Scripts"
-	}
-	if found, ok := c.local(j, "pyright", ".venv/"+scripts, "venv/"+scripts, "node_modules/.bin"); ok {
-		program = found
-	}
-	p.where = "in .venv, venv or node_modules/.bin of the root or above it"
-	p.argv = slices.Concat([]string{program}, p.shown[1:])
-	return p
 }
