@@ -28,7 +28,7 @@ func BenchmarkOverhead(b *testing.B) {
 		b.Run(bc.name, func(b *testing.B) {
 			dir := b.TempDir()
 			writeFiles(b, dir, bc.files...)
-			cfg := checker.Config{Trusted: true}
+			cfg := checker.Config{Trusted: true, Policy: anything}
 			bare := []string{"go", "build", "-o", os.DevNull, "./..."}
 			if bc.argv != nil {
 				bare = bc.argv
@@ -61,7 +61,7 @@ func BenchmarkManyFindings(b *testing.B) {
 	}
 	dir := b.TempDir()
 	writeFiles(b, dir, "go.mod", goMod, "output", text.String())
-	c := checker.New(checker.Config{Trusted: true, Commands: map[string]checker.Command{
+	c := checker.New(checker.Config{Trusted: true, Policy: anything, Commands: map[string]checker.Command{
 		checker.Go: {Argv: []string{"/bin/sh", "-c", "cat output; exit 1"}},
 	}})
 	defer c.Close()

@@ -86,7 +86,7 @@ func (c *Checker) cargoHome(ctx context.Context, root string, limit time.Duratio
 		Dir:     root,
 		Env:     c.cfg.env(root),
 		Timeout: limit,
-		Sandbox: c.cfg.Sandbox,
+		Policy:  c.cfg.Policy,
 	})
 	if err != nil || !ran.OK() {
 		return "", ran, false

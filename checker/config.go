@@ -37,8 +37,8 @@ type Config struct {
 	// Keep are names of variables of Env that stay although their names look like
 	// those of secrets.
 	Keep []string
-	// Sandbox confines the commands' writes; nil leaves them unconfined.
-	Sandbox *proc.Sandbox
+	// Policy says what the commands may do; nothing runs without one.
+	Policy proc.Policy
 	// Unsaved answers the texts of open documents that the disk does not hold, by
 	// absolute path. It is called at the start of every run, from the goroutine
 	// of the check; nil means that there are none.

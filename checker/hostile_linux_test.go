@@ -140,7 +140,7 @@ func TestCargoBehindAnotherOnesLock(t *testing.T) {
 		gone()
 	})
 	t.Run("the newest of two wins, and ends with the checker", func(t *testing.T) {
-		c := checker.New(checker.Config{Trusted: true, Env: env})
+		c := checker.New(checker.Config{Trusted: true, Policy: anything, Env: env})
 		first, second := make(chan checker.Result, 1), make(chan checker.Result, 1)
 		go func() { first <- c.AfterEdit(context.Background(), dir, []string{"src/lib.rs"})[0] }()
 		blocked()

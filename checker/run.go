@@ -116,7 +116,7 @@ func (c *Checker) execute(ctx context.Context, p plan, limit time.Duration) (pro
 		}
 		ran, err := proc.Run(ctx, proc.Spec{
 			Argv: args, Dir: p.dir, Env: c.cfg.env(p.dir), Timeout: left,
-			KeepHead: keep, KeepTail: 1 << 20, Sandbox: c.cfg.Sandbox,
+			KeepHead: keep, KeepTail: 1 << 20, Policy: c.cfg.Policy,
 		})
 		if i == 0 {
 			all = ran

@@ -91,7 +91,7 @@ func TestManyChecksOfARootRunOneByOneAndLeaveOneAnswer(t *testing.T) {
 func TestCloseEndsTheRunningCheck(t *testing.T) {
 	cmd, running, _ := gate(t)
 	dir := project(t, "go.mod", goMod, "a.go", "package m\n")
-	c := checker.New(checker.Config{Trusted: true, Commands: map[string]checker.Command{checker.Go: cmd}})
+	c := checker.New(checker.Config{Trusted: true, Policy: anything, Commands: map[string]checker.Command{checker.Go: cmd}})
 	result := make(chan checker.Result, 1)
 	go func() { result <- c.Check(context.Background(), dir) }()
 	await(t, running)

@@ -19,6 +19,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/model/script"
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/agent-lsp/agent-lsp/tools"
+	"github.com/agent-lsp/agent-lsp/tools/proc"
 	"github.com/google/uuid"
 )
 
@@ -79,7 +80,7 @@ func over(t *testing.T, dir string, st store.Store, answers string) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, dir: dir, store: st, disk: disk, waiting: map[event.Kind][]chan struct{}{}}
-	check := checker.New(checker.Config{Trusted: true})
+	check := checker.New(checker.Config{Trusted: true, Policy: proc.Unconfined("a test's own command")})
 	r.cfg = Config{
 		Core:  func(context.Context) (*core.Core, error) { return testCore() },
 		Store: func(context.Context) (store.Store, error) { return st, nil },

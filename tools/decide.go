@@ -129,7 +129,7 @@ func (e *Executor) ignoredByGit(ctx context.Context, p string) bool {
 		return false
 	}
 	argv := append(slices.Clone(gitSafe), "check-ignore", "-q", "--", p)
-	r, err := proc.Run(ctx, proc.Spec{Argv: append([]string{"git"}, argv...), Dir: e.ws.Dir(), Env: e.gitEnv(), Timeout: 5 * time.Second})
+	r, err := proc.Run(ctx, proc.Spec{Argv: append([]string{"git"}, argv...), Dir: e.ws.Dir(), Env: e.gitEnv(), Timeout: 5 * time.Second, Policy: looking()})
 	return err == nil && r.OK()
 }
 

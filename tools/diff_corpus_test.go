@@ -221,7 +221,8 @@ func TestGitMakesTheSameOfAPatch(t *testing.T) {
 		w := newWorld(t, map[string]string{"f.txt": tt.file, "../f.diff": diff})
 		r, err := proc.Run(t.Context(), proc.Spec{
 			Argv: []string{"git", "-c", "core.autocrlf=false", "apply", "--unidiff-zero", "../f.diff"}, Dir: w.dir,
-			Env: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(w.dir)),
+			Env:    append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(w.dir)),
+			Policy: proc.Unconfined("a test's own program"),
 		})
 		if err != nil {
 			t.Fatal(err)

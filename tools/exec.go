@@ -28,7 +28,7 @@ func (e *Executor) exec(ctx context.Context, op *abi.Exec) Outcome {
 		return failf("not run: the working directory: %s", err)
 	}
 	spec := proc.Spec{Argv: op.Argv, Dir: dir, Env: e.execEnv(), Timeout: e.cfg.Exec.Timeout}
-	spec.Sandbox = e.sandbox()
+	spec.Policy = e.confinement()
 	return e.command(ctx, spec, true)
 }
 

@@ -142,6 +142,6 @@ func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
 	argv = append(append(argv, c.name), c.flags...)
 	argv = append(argv, c.args...)
 	return e.command(ctx, proc.Spec{
-		Argv: argv, Dir: dir, Env: env, Timeout: e.cfg.Exec.Timeout, Sandbox: e.sandbox(),
+		Argv: argv, Dir: dir, Env: env, Timeout: e.cfg.Exec.Timeout, Policy: e.confinement(),
 	}, !c.reads)
 }

@@ -16,6 +16,7 @@ func git(t *testing.T, w *world, argv ...string) string {
 	r, err := proc.Run(t.Context(), proc.Spec{
 		Argv: append([]string{"git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"}, argv...),
 		Dir:  w.dir, Env: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1"),
+		Policy: proc.Unconfined("a test's own program"),
 	})
 	if err != nil || !r.OK() {
 		t.Fatalf("git %v: %v, code %d\n%s", argv, err, r.Code, r.Stderr)

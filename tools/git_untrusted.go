@@ -64,7 +64,7 @@ var gitHarmless = []string{
 func (e *Executor) harmlessConfig(ctx context.Context, dir string) error {
 	r, err := proc.Run(ctx, proc.Spec{
 		Argv: slices.Concat([]string{"git"}, gitSafe, []string{"config", "--list", "--show-scope", "--name-only", "-z"}),
-		Dir:  dir, Env: e.gitEnv(), Timeout: statusTimeout,
+		Dir:  dir, Env: e.gitEnv(), Timeout: statusTimeout, Policy: looking(),
 	})
 	if err != nil {
 		return err

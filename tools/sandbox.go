@@ -8,13 +8,19 @@ import (
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
-// sandbox confines the writing of commands when the configuration wants it and
-// the system can; otherwise it is nil.
-func (e *Executor) sandbox() *proc.Sandbox {
+// confinement confines the writing of commands when the configuration wants it
+// and the system can.
+func (e *Executor) confinement() proc.Policy {
 	if !e.cfg.Exec.Sandbox {
-		return nil
+		return proc.Unconfined("the person switched the sandbox off, or the system has none")
 	}
-	return &proc.Sandbox{Writable: e.writable()}
+	return proc.Confined(proc.Sandbox{Writable: e.writable()})
+}
+
+// looking is the policy of the git that the server itself runs to look at a
+// repository.
+func looking() proc.Policy {
+	return proc.Unconfined("settings on its command line keep it from running programs")
 }
 
 // writable are the places that a confined command may write below: the workspace

@@ -105,7 +105,7 @@ func (e *Executor) dirty(ctx context.Context) map[string]stamp {
 	}
 	argv := append(append([]string{"git", "--no-optional-locks"}, gitSafe...), "status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames", "--", ".")
 	r, err := proc.Run(ctx, proc.Spec{
-		Argv: argv, Dir: e.ws.Dir(), Env: e.gitEnv(), Timeout: statusTimeout, KeepHead: 4 << 20,
+		Argv: argv, Dir: e.ws.Dir(), Env: e.gitEnv(), Timeout: statusTimeout, KeepHead: 4 << 20, Policy: looking(),
 	})
 	if err != nil || !r.OK() || r.Stdout.Elided > 0 {
 		return nil

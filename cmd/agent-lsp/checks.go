@@ -140,8 +140,9 @@ func checkerConfig(root string, c *config.Config, unsaved func() map[string]stri
 		Trusted: c.Trusted, Timeout: time.Duration(c.Checker.Timeout), Cap: c.Checker.Cap,
 		Commands: map[string]checker.Command{}, Roots: map[string]checker.Command{}, Unsaved: unsaved,
 	}
+	out.Policy = proc.Unconfined("the person switched the sandbox off, or the system has none")
 	if confined(c) {
-		out.Sandbox = &proc.Sandbox{Writable: slices.Concat([]string{root}, proc.Scratch(out.Env), writable(c))}
+		out.Policy = proc.Confined(proc.Sandbox{Writable: slices.Concat([]string{root}, proc.Scratch(out.Env), writable(c))})
 	}
 	for name, argv := range c.Checker.Commands {
 		out.Commands[name] = checker.Command{Argv: argv}

@@ -117,7 +117,7 @@ func TestNothingIsLeftRunning(t *testing.T) {
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				spec := Spec{Dir: t.TempDir(), Grace: 50 * time.Millisecond}
+				spec := Spec{Policy: anything, Dir: t.TempDir(), Grace: 50 * time.Millisecond}
 				script := prologue(l) + f.script + "; echo hi"
 				switch end {
 				case "times out":
@@ -186,7 +186,7 @@ func TestWhatIsStartedAfterTheTimeIsUpEndsToo(t *testing.T) {
 			defer asked.Close()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			spec := Spec{Dir: t.TempDir(), Grace: time.Second}
+			spec := Spec{Policy: anything, Dir: t.TempDir(), Grace: time.Second}
 			spec.Argv = []string{"sh", "-c", `exec 9>` + l.path + `; trap 'printf x >` + l.path + `.asked; while :; do ` + escape + `sleep 300 & sleep 300 & sleep 0.01; done' TERM; printf x >&9; sleep 300 & while :; do wait; done`}
 			if end == "times out" {
 				spec.Timeout = 500 * time.Millisecond
@@ -228,7 +228,7 @@ func TestAWriterThatCannotBeEndedIsNotWaitedFor(t *testing.T) {
 	}
 	done := make(chan Result, 1)
 	go func() {
-		r, err := Run(t.Context(), Spec{Argv: []string{"sh", "-c", "echo part; echo $$ >pid; read line <go; echo bye"}, Dir: dir})
+		r, err := Run(t.Context(), Spec{Policy: anything, Argv: []string{"sh", "-c", "echo part; echo $$ >pid; read line <go; echo bye"}, Dir: dir})
 		if err != nil {
 			t.Error(err)
 		}
@@ -316,7 +316,7 @@ func TestManyRunsAtOnceKeepTheirOutputsApart(t *testing.T) {
 	for i := range runs {
 		word := strings.Repeat(string(rune('a'+i)), 1000)
 		go func() {
-			r, err := Run(context.Background(), Spec{Argv: []string{"sh", "-c", "echo " + word}, Dir: os.TempDir()})
+			r, err := Run(context.Background(), Spec{Policy: anything, Argv: []string{"sh", "-c", "echo " + word}, Dir: os.TempDir()})
 			if err == nil && r.Stdout.String() != word+"\n" {
 				err = errors.New("another run's output: " + r.Stdout.String())
 			}
@@ -349,7 +349,7 @@ func BenchmarkTrue(b *testing.B) {
 			defer armed.Store(was)
 			dir := b.TempDir()
 			for b.Loop() {
-				r, err := Run(b.Context(), Spec{Argv: []string{path}, Dir: dir})
+				r, err := Run(b.Context(), Spec{Policy: anything, Argv: []string{path}, Dir: dir})
 				if err != nil || !r.OK() {
 					b.Fatal(r, err)
 				}

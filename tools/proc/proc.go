@@ -49,8 +49,8 @@ type Spec struct {
 	// start and from its end; zero means DefaultKeep. What lies between is dropped
 	// and counted, so that memory stays flat whatever a program prints.
 	KeepHead, KeepTail int
-	// Sandbox confines what the program may write; nil leaves it unconfined.
-	Sandbox *Sandbox
+	// Policy says what the program may do; the zero value is refused.
+	Policy Policy
 }
 
 // Sandbox confines file system writes of a program and all that it starts.
@@ -97,6 +97,9 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	none := Result{Code: -1}
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
 		return none, errors.New("run: no program is named")
+	}
+	if spec.Policy.IsZero() {
+		return none, fmt.Errorf("run %s: %w", spec.Argv[0], errNoPolicy)
 	}
 	if !filepath.IsAbs(spec.Dir) {
 		return none, fmt.Errorf("run %s: the directory %q is not absolute", spec.Argv[0], spec.Dir)

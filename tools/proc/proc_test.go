@@ -20,7 +20,7 @@ func sh(t *testing.T, script string, change ...func(*Spec)) Result {
 	if runtime.GOOS == "windows" {
 		t.Skip("the script needs a POSIX shell")
 	}
-	spec := Spec{Argv: []string{"sh", "-c", script}, Dir: t.TempDir()}
+	spec := Spec{Policy: anything, Argv: []string{"sh", "-c", script}, Dir: t.TempDir()}
 	for _, f := range change {
 		f(&spec)
 	}
@@ -66,10 +66,10 @@ func TestRunTellsHowAProgramEnded(t *testing.T) {
 
 func TestRunRefusesWhatCannotStart(t *testing.T) {
 	dir := t.TempDir()
-	if r, err := Run(t.Context(), Spec{Argv: []string{"no-such-program-here"}, Dir: dir}); err != nil || !r.NotFound {
+	if r, err := Run(t.Context(), Spec{Policy: anything, Argv: []string{"no-such-program-here"}, Dir: dir}); err != nil || !r.NotFound {
 		t.Errorf("a missing program gave %+v, %v; want NotFound", r, err)
 	}
-	if r, err := Run(t.Context(), Spec{Argv: []string{"./missing"}, Dir: dir}); err != nil || !r.NotFound {
+	if r, err := Run(t.Context(), Spec{Policy: anything, Argv: []string{"./missing"}, Dir: dir}); err != nil || !r.NotFound {
 		t.Errorf("a missing path gave %+v, %v; want NotFound", r, err)
 	}
 	plain := dir + "/plain"
@@ -92,7 +92,7 @@ func TestRunRefusesWhatCannotStart(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r, err := Run(ctx, Spec{Argv: []string{"sh"}, Dir: dir}); err != nil || !r.Cancelled {
+	if r, err := Run(ctx, Spec{Policy: anything, Argv: []string{"sh"}, Dir: dir}); err != nil || !r.Cancelled {
 		t.Errorf("a done context gave %+v, %v; want Cancelled", r, err)
 	}
 }
@@ -199,7 +199,7 @@ func TestALongCommandLineArrivesWhole(t *testing.T) {
 	if got := strings.Fields(r.Stdout.String()); len(got) != 2 || got[0] != "100000" || got[1] != "100000" {
 		t.Errorf("the lengths are %v", got)
 	}
-	if _, err := Run(t.Context(), Spec{Argv: []string{"sh", strings.Repeat("x", 4<<20)}, Dir: t.TempDir()}); err == nil {
+	if _, err := Run(t.Context(), Spec{Policy: anything, Argv: []string{"sh", strings.Repeat("x", 4<<20)}, Dir: t.TempDir()}); err == nil {
 		t.Error("an argument that the system does not take was taken")
 	}
 }

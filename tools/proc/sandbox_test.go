@@ -26,8 +26,8 @@ func TestSandboxConfinesWriting(t *testing.T) {
 			mkdir ` + outside + `/dir 2>/dev/null || echo no directory
 			(sh -c 'echo x >` + outside + `/new') 2>/dev/null || echo not below either
 			echo x >/dev/null && echo null`},
-		Dir:     inside,
-		Sandbox: &Sandbox{Writable: []string{inside, "/dev/null", filepath.Join(inside, "missing")}},
+		Dir:    inside,
+		Policy: Confined(Sandbox{Writable: []string{inside, "/dev/null", filepath.Join(inside, "missing")}}),
 	}
 	r, err := Run(t.Context(), spec)
 	if unsupported := SandboxSupport(); unsupported != nil {
@@ -52,7 +52,7 @@ func TestSandboxConfinesWriting(t *testing.T) {
 func TestSandboxIsNeverLeftOutSilently(t *testing.T) {
 	was := armed.Swap(false)
 	defer armed.Store(was)
-	r, err := Run(t.Context(), Spec{Argv: []string{os.Args[0]}, Dir: t.TempDir(), Sandbox: &Sandbox{}})
+	r, err := Run(t.Context(), Spec{Argv: []string{os.Args[0]}, Dir: t.TempDir(), Policy: Confined(Sandbox{})})
 	if err == nil || !strings.Contains(err.Error(), "confined") {
 		t.Errorf("a program that cannot be confined gave %+v, %v", r, err)
 	}

@@ -21,7 +21,7 @@ type jobObject struct {
 }
 
 func start(path string, spec Spec, stdout, stderr *os.File) (child, error) {
-	if spec.Sandbox != nil {
+	if spec.Policy.sandbox != nil {
 		return nil, errNoSandbox
 	}
 	h, err := windows.CreateJobObject(nil, nil)

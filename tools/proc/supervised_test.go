@@ -73,7 +73,7 @@ func TestAProgramDiesWithItsSupervisor(t *testing.T) {
 		t.Skip("needs the parent's death signal")
 	}
 	l := newLifeline(t)
-	r, err := Run(t.Context(), Spec{Argv: []string{"sh", "-c", `exec 9>` + l.path + `; printf x >&9; kill -9 $PPID; exec sleep 300`}, Dir: t.TempDir()})
+	r, err := Run(t.Context(), Spec{Policy: anything, Argv: []string{"sh", "-c", `exec 9>` + l.path + `; printf x >&9; kill -9 $PPID; exec sleep 300`}, Dir: t.TempDir()})
 	// The supervisor may be gone before it could say that the program runs.
 	if err == nil && (r.Code != -1 || r.Signal != "SIGKILL") {
 		t.Errorf("the result is %+v", r)
@@ -90,7 +90,7 @@ func TestAStartErrorLeavesTheSupervisorFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if r, err := Run(t.Context(), Spec{Argv: []string{"./garbage"}, Dir: dir}); err == nil {
+		if r, err := Run(t.Context(), Spec{Policy: anything, Argv: []string{"./garbage"}, Dir: dir}); err == nil {
 			t.Fatalf("garbage ran: %+v", r)
 		} else if !errors.Is(err, unix.ENOEXEC) {
 			t.Errorf("the error is %v", err)

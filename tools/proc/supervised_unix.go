@@ -53,20 +53,20 @@ func start(path string, spec Spec, stdout, stderr *os.File) (child, error) {
 	if armed.Load() {
 		return startSupervised(path, spec, stdout, stderr)
 	}
-	if spec.Sandbox != nil {
+	if spec.Policy.sandbox != nil {
 		return nil, errors.New("it is to run confined, which this program is not set up for")
 	}
 	return startDirect(path, spec, stdout, stderr)
 }
 
 func startSupervised(path string, spec Spec, stdout, stderr *os.File) (child, error) {
-	b, err := frame(order{Job: &job{path, spec.Argv, spec.Dir, spec.Env, spec.Sandbox}})
+	b, err := frame(order{Job: &job{path, spec.Argv, spec.Dir, spec.Env, spec.Policy.sandbox}})
 	if err != nil {
 		return nil, fmt.Errorf("describe the program: %w", err)
 	}
 	rights := unix.UnixRights(int(stdout.Fd()), int(stderr.Fd()))
 	for {
-		l, kept, err := acquire(spec.Sandbox)
+		l, kept, err := acquire(spec.Policy.sandbox)
 		if err != nil {
 			return nil, err
 		}
