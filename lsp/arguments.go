@@ -22,6 +22,9 @@ type arguments struct {
 	order   []string // members not consumed, as they came
 	known   []string // members asked for, for the message about an unknown one
 	err     error
+
+	docs   snapshot // the documents as they were when the command arrived
+	ticket *ticket  // the command's place in the line of all; nil for one that waits for nobody
 }
 
 // readArguments takes the arguments array of workspace/executeCommand. No
@@ -46,7 +49,7 @@ func readArguments(raw []jsontext.Value) *arguments {
 // object reads a value within the argument as an object of its own; its failures
 // are its parent's.
 func (a *arguments) object(raw jsontext.Value, name string) *arguments {
-	o := &arguments{prefix: name + ".", parent: a, members: map[string]jsontext.Value{}}
+	o := &arguments{prefix: name + ".", parent: a, members: map[string]jsontext.Value{}, docs: a.docs}
 	if raw.Kind() != '{' {
 		a.fail(name, "must be an object, not %s", kindName(raw))
 		return o

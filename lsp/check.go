@@ -56,6 +56,7 @@ func (s *Server) check(ctx context.Context, a *arguments) (any, error) {
 			return nil, err
 		}
 	}
+	a.ticket.leave() // a check changes nothing that a command depends on
 	s.findings.asking.Add(1)
 	defer s.findings.asking.Add(-1)
 	results := []checkResult{}

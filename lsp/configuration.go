@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"time"
 
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/go-json-experiment/json"
@@ -13,8 +12,9 @@ import (
 // didChangeConfiguration handles workspace/didChangeConfiguration. A client that
 // answers workspace/configuration is asked; any other sent its settings along.
 func (s *Server) didChangeConfiguration(_ context.Context, params jsontext.Value) error {
+	number := s.told.Add(1)
 	if s.client.configuration {
-		s.reconfigure("pull configuration", s.pullConfiguration)
+		s.inLine("pull configuration", func(at *ticket) { s.pullConfiguration(number, s.patience(at)) })
 		return nil
 	}
 	p, err := wire.Decode[struct {
@@ -24,31 +24,23 @@ func (s *Server) didChangeConfiguration(_ context.Context, params jsontext.Value
 		return err
 	}
 	if settings, ok := p.Settings[s.config.Section]; ok {
-		s.reconfigure("configure", func() { s.configure(settings) })
+		s.inLine("configure", func(*ticket) { s.configure(number, settings) })
 	}
 	return nil
 }
 
-// reconfigure runs a job that takes the client's settings, after those before it: an
-// older answer must not come last. Commands wait for it, see settled.
-func (s *Server) reconfigure(name string, job func()) {
-	taken := make(chan struct{})
-	before := s.asked.Swap(&taken)
-	s.spawn(name, func() {
-		defer close(taken)
-		if before != nil {
-			select {
-			case <-*before:
-			case <-s.ctx.Done():
-				return
-			}
-		}
-		job()
+// patience lets the commands go on that wait for what the client is asked, if it
+// does not answer soon.
+func (s *Server) patience(at *ticket) (stop func() bool) {
+	return at.leaveAfter(s.config.Limits.Landing, func() {
+		s.log.Warn("the editor has not told its settings yet; commands run without them")
 	})
 }
 
-// pullConfiguration asks the client for its settings.
-func (s *Server) pullConfiguration() {
+// pullConfiguration asks the client for its settings, and ends the patience with it
+// when it has answered.
+func (s *Server) pullConfiguration(number uint64, answered func() bool) {
+	defer answered()
 	if !s.client.configuration || s.config.Configure == nil {
 		return
 	}
@@ -59,6 +51,7 @@ func (s *Server) pullConfiguration() {
 	if err == nil {
 		err = s.call(ctx, protocol.MethodWorkspaceConfiguration, jsontext.Value(params), &answer)
 	}
+	answered()
 	if err != nil {
 		if s.ctx.Err() == nil {
 			s.log.Warn("the editor did not tell its settings", "err", err)
@@ -66,35 +59,14 @@ func (s *Server) pullConfiguration() {
 		return
 	}
 	if len(answer) > 0 && answer[0].Kind() != 'n' {
-		s.configure(answer[0])
+		s.configure(number, answer[0])
 	}
 }
 
-// settled waits until the settings are taken that the client told, or was asked for
-// at its start and when it said that they changed: a command sent right after it must
-// not run with another profile or under other rules. A client that does not answer
-// holds nothing up for long.
-func (s *Server) settled(ctx context.Context) error {
-	taken := s.asked.Load()
-	if taken == nil {
-		return nil
-	}
-	late := time.NewTimer(s.config.Limits.Landing)
-	defer late.Stop()
-	select {
-	case <-*taken:
-	case <-late.C:
-		s.log.Warn("the editor has not told its settings yet; a command runs without them")
-	case <-s.ctx.Done():
-		return errGone
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return nil
-}
-
-// configure hands settings on, after the engine's start, one call at a time.
-func (s *Server) configure(settings jsontext.Value) {
+// configure hands the client's settings on, after the engine's start, one call at
+// a time. Number says which they are: an answer that comes late must not take the
+// place of newer ones.
+func (s *Server) configure(number uint64, settings jsontext.Value) {
 	if s.config.Configure == nil {
 		return
 	}
@@ -103,6 +75,10 @@ func (s *Server) configure(settings jsontext.Value) {
 	}
 	s.configuring.Lock()
 	defer s.configuring.Unlock()
+	if number < s.settings {
+		return
+	}
+	s.settings = number
 	s.warn(s.config.Configure(settings))
 }
 

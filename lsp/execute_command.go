@@ -44,8 +44,37 @@ func commandNames() []string { return slices.Sorted(maps.Keys(commands)) }
 // empty is the result of a command that has nothing to say.
 type empty struct{}
 
-// executeCommand handles workspace/executeCommand.
-func (s *Server) executeCommand(ctx context.Context, params jsontext.Value) (any, error) {
+// executeCommand handles workspace/executeCommand. A command sees the documents as
+// they are when it arrives, and begins after those before it took effect: when they
+// have returned, or have left their place in the line because what remains is to
+// wait.
+func (s *Server) executeCommand(params jsontext.Value) wire.Handler {
+	docs := s.docs.snapshot()
+	if commandName(params) == "agent.status" { // a status bar must not wait
+		return func(ctx context.Context, params jsontext.Value) (any, error) {
+			return s.runCommand(ctx, params, docs, nil)
+		}
+	}
+	at := s.line.join()
+	return func(ctx context.Context, params jsontext.Value) (any, error) {
+		defer at.leave()
+		if err := at.reach(ctx); err != nil {
+			return nil, err
+		}
+		return s.runCommand(ctx, params, docs, at)
+	}
+}
+
+// commandName is the command of the params of workspace/executeCommand; "" where
+// they do not fit.
+func commandName(params jsontext.Value) string {
+	p, _ := wire.Decode[struct {
+		Command string `json:"command"`
+	}](params)
+	return p.Command
+}
+
+func (s *Server) runCommand(ctx context.Context, params jsontext.Value, docs snapshot, at *ticket) (any, error) {
 	var p struct {
 		Command   string           `json:"command"`
 		Arguments []jsontext.Value `json:"arguments"`
@@ -57,7 +86,9 @@ func (s *Server) executeCommand(ctx context.Context, params jsontext.Value) (any
 	if !ok {
 		return nil, wire.InvalidParams("command: there is no %q, only %s", p.Command, strings.Join(commandNames(), ", "))
 	}
-	result, err := run(s, ctx, readArguments(p.Arguments))
+	a := readArguments(p.Arguments)
+	a.docs, a.ticket = docs, at
+	result, err := run(s, ctx, a)
 	if err != nil {
 		return nil, commandError(p.Command, err)
 	}
@@ -131,18 +162,6 @@ func (s *Server) own(ctx context.Context, engine Engine, id uuid.UUID) error {
 func (s *Server) on(ctx context.Context, a *arguments) (Engine, error) {
 	if err := a.done(); err != nil {
 		return nil, err
-	}
-	// What the client said of its folders before the command holds for it.
-	moved := s.moved.Load()
-	if err := s.settled(ctx); err != nil {
-		return nil, err
-	}
-	if moved != nil {
-		select {
-		case <-*moved:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
 	}
 	return s.agent(ctx)
 }

@@ -101,9 +101,11 @@ func (s *Server) initialized(context.Context, jsontext.Value) error {
 		s.spawn("register capabilities", s.register)
 		return nil
 	}
-	s.reconfigure("register capabilities", func() {
+	number := s.told.Add(1)
+	s.inLine("register capabilities", func(at *ticket) {
+		answered := s.patience(at)
 		s.register()
-		s.pullConfiguration()
+		s.pullConfiguration(number, answered)
 	})
 	return nil
 }
@@ -173,13 +175,7 @@ func (s *Server) didChangeWorkspaceFolders(_ context.Context, params jsontext.Va
 		s.folders.add(f)
 	}
 	if s.config.Folders != nil {
-		taken := make(chan struct{})
-		before := s.moved.Swap(&taken)
-		s.spawn("tell folders", func() {
-			defer close(taken)
-			if before != nil {
-				<-*before
-			}
+		s.inLine("tell folders", func(*ticket) {
 			if _, err := s.agent(s.ctx); err != nil {
 				return // nobody is there to tell
 			}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/lsp/text"
-	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/google/uuid"
@@ -27,8 +26,8 @@ type promptResult struct {
 func (s *Server) prompt(ctx context.Context, a *arguments) (any, error) {
 	p := session.Prompt{Text: a.text("text"), Session: a.session(false)}
 	root := s.rootArgument(a)
-	place := s.contextArgument(ctx, a, &p)
-	return s.run(ctx, a, p, root, place)
+	hint := s.contextArgument(a, &p)
+	return s.run(ctx, a, p, root, hint)
 }
 
 // run prompts the engine, and waits for the turn if the argument says so.
@@ -64,6 +63,7 @@ func (s *Server) run(ctx context.Context, a *arguments, p session.Prompt, root, 
 		return nil, err
 	}
 	s.roots.learn(id, p.Root)
+	a.ticket.leave() // the turn is under way: what follows meets it
 	if !wait {
 		return promptResult{Session: id, Turn: turn}, nil
 	}
@@ -110,7 +110,7 @@ func (s *Server) cancel(ctx context.Context, a *arguments) (any, error) {
 // fix starts a turn on problems: {uri, diagnostics, session?, wait?}.
 func (s *Server) fix(ctx context.Context, a *arguments) (any, error) {
 	p := session.Prompt{Session: a.session(false)}
-	x := s.placeArgument(ctx, a)
+	x := s.placeArgument(a)
 	list := a.list("diagnostics", true)
 	if len(list) == 0 {
 		a.fail("diagnostics", "must name at least one problem")
@@ -175,15 +175,12 @@ func (x pointed) cut(first, last int) string {
 
 // placeArgument reads the member uri: a file in a workspace folder, or an open
 // buffer that has no file.
-func (s *Server) placeArgument(ctx context.Context, a *arguments) pointed {
+func (s *Server) placeArgument(a *arguments) pointed {
 	name := a.text("uri")
 	if name == "" {
 		return pointed{}
 	}
-	docs, ok := wire.SnapshotOf[snapshot](ctx)
-	if !ok {
-		docs = s.docs.snapshot()
-	}
+	docs := a.docs
 	path, err := text.Path(name)
 	if err != nil {
 		if d := docs[text.Key(name)]; d != nil {
@@ -222,11 +219,11 @@ func (docs snapshot) file(path string) *document {
 
 // contextArgument reads context: [{uri, range?}] and answers the folder of the
 // first place that has one.
-func (s *Server) contextArgument(ctx context.Context, a *arguments, p *session.Prompt) *folder {
+func (s *Server) contextArgument(a *arguments, p *session.Prompt) *folder {
 	var hint *folder
 	for i, raw := range a.list("context", false) {
 		o := a.object(raw, fmt.Sprintf("context[%d]", i))
-		x := s.placeArgument(ctx, o)
+		x := s.placeArgument(o)
 		c := event.Context{Path: x.path}
 		if first, last := readRange(o, "range", false); first > 0 {
 			c.First, c.Last = first, last

@@ -24,7 +24,7 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 		Requests:      s.requests(),
 		Notifications: s.notifications(),
 		Connect:       func(c *wire.Client) { s.peer = connection{c} },
-		Snapshot:      func() any { return s.docs.snapshot() },
+		Ordered:       map[string]wire.Arrival{protocol.MethodWorkspaceExecuteCommand: s.executeCommand},
 		Log:           s.config.Log,
 		ClientPID:     s.config.Process,
 		CallTimeout:   s.config.Limits.Call,
@@ -40,7 +40,6 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 func (s *Server) requests() map[string]wire.Handler {
 	return map[string]wire.Handler{
 		protocol.MethodInitialize:                   s.initialize,
-		protocol.MethodWorkspaceExecuteCommand:      s.executeCommand,
 		protocol.MethodTextDocumentCodeAction:       s.codeAction,
 		protocol.MethodWorkspaceTextDocumentContent: s.textDocumentContent,
 	}

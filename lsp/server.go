@@ -98,10 +98,12 @@ type Server struct {
 	shown    shown
 	roots    sessionRoots
 
-	configuring sync.Mutex                    // one call of Config.Configure at a time
-	asked       atomic.Pointer[chan struct{}] // closed when the client's last settings are taken; nil before any
-	moved       atomic.Pointer[chan struct{}] // closed when the last change of the folders is taken; nil before any
-	started     chan struct{}                 // closed when engine and failed are set
+	line line // of what takes effect in the order in which it arrived
+
+	configuring sync.Mutex    // guards settings: one call of Config.Configure or Folders at a time
+	settings    uint64        // which of the client's settings were taken last
+	told        atomic.Uint64 // how often the client told settings, or that they changed
+	started     chan struct{} // closed when engine and failed are set
 	engine      Engine
 	failed      error
 }
@@ -157,13 +159,13 @@ func (s *Server) agent(ctx context.Context) (Engine, error) {
 	}
 }
 
-// spawn runs a job that ends with the server; after the end there are none. A
-// panic of it is logged.
-func (s *Server) spawn(name string, job func()) {
+// spawn runs a job that ends with the server; after the end there are none, and it
+// reports false. A panic of it is logged.
+func (s *Server) spawn(name string, job func()) bool {
 	s.spawning.Lock()
 	defer s.spawning.Unlock()
 	if s.ctx.Err() != nil {
-		return
+		return false
 	}
 	s.jobs.Go(func() {
 		defer func() {
@@ -173,6 +175,22 @@ func (s *Server) spawn(name string, job func()) {
 		}()
 		job()
 	})
+	return true
+}
+
+// inLine runs a job when all that the client sent before it took effect, and
+// before anything that it sends later does, unless the job leaves its place early.
+func (s *Server) inLine(name string, job func(at *ticket)) {
+	at := s.line.join()
+	spawned := s.spawn(name, func() {
+		defer at.leave()
+		if at.reach(s.ctx) == nil {
+			job(at)
+		}
+	})
+	if !spawned {
+		at.leave()
+	}
 }
 
 // end stops the jobs and waits for them.

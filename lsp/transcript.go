@@ -53,6 +53,7 @@ func (s *Server) transcriptOpen(ctx context.Context, a *arguments) (any, error) 
 	if err := s.own(ctx, engine, *id); err != nil {
 		return nil, err
 	}
+	a.ticket.leave() // what remains is the editor's
 	if !s.client.showDocument {
 		return nil, fmt.Errorf("the editor shows no documents for a server (window.showDocument): read %s instead", transcriptURI(*id))
 	}

@@ -28,6 +28,7 @@ func (s *Server) undo(ctx context.Context, a *arguments) (any, error) {
 		}
 		r.Root = root.dir
 	}
+	defer a.ticket.leaveAfter(s.config.Limits.Landing, func() {})()
 	done, err := engine.Undo(ctx, r)
 	if err != nil {
 		return nil, err

@@ -61,7 +61,8 @@ func (m *Manager) List(ctx context.Context) (Listing, error) {
 	return out, nil
 }
 
-// Close suspends a session of this process; it can be resumed.
+// Close suspends a session of this process; it can be resumed. What it was told
+// before is in its transcript.
 func (m *Manager) Close(ctx context.Context, id uuid.UUID) error {
 	release, err := m.alone(ctx, id)
 	if err != nil {
@@ -69,10 +70,14 @@ func (m *Manager) Close(ctx context.Context, id uuid.UUID) error {
 	}
 	defer release()
 	s, err := m.session(id)
-	if err == nil {
-		m.end(s)
+	if err != nil {
+		return err
 	}
-	return err
+	if !s.mail.call(ctx, func() {}) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	m.end(s)
+	return nil
 }
 
 // end takes a session off the list and waits until nothing of it runs. The caller

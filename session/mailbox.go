@@ -12,9 +12,10 @@ type mailbox struct {
 	queue  []func()
 	closed bool
 	wake   chan struct{} // holds a token while queue is not empty
+	ended  chan struct{} // closed when nothing runs any more
 }
 
-func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
+func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1), ended: make(chan struct{})} }
 
 // post answers false when the owner has ended: f will not run.
 func (m *mailbox) post(f func()) bool {
@@ -41,6 +42,8 @@ func (m *mailbox) call(ctx context.Context, f func()) bool {
 	select {
 	case <-done:
 		return true
+	case <-m.ended:
+		return false
 	case <-ctx.Done():
 		return false
 	}
@@ -55,6 +58,7 @@ func (m *mailbox) run(ctx context.Context) {
 			m.closed = true
 			m.queue = nil
 			m.mu.Unlock()
+			close(m.ended)
 			return
 		case <-m.wake:
 		}

@@ -2,6 +2,7 @@ package lsptest
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -30,13 +31,14 @@ type Editor struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced whenever anything below changes
 
-	queue    [][]byte // frames that were not written yet
-	hangUp   bool     // close the output when queue is empty
-	paused   bool     // nothing is read
-	deaf     bool     // the input was closed here, which makes its end no fault
-	readEnd  error    // why reading ended, io.EOF in order
-	writeEnd error
-	faults   []string // what the server should not have done
+	queue     [][]byte // frames that were not written yet
+	gathering bool     // what is queued waits for more, to go out in one write
+	hangUp    bool     // close the output when queue is empty
+	paused    bool     // nothing is read
+	deaf      bool     // the input was closed here, which makes its end no fault
+	readEnd   error    // why reading ended, io.EOF in order
+	writeEnd  error
+	faults    []string // what the server should not have done
 
 	nextID    int
 	traffic   []Message
@@ -111,7 +113,7 @@ func (e *Editor) read() {
 func (e *Editor) write() {
 	defer e.done.Done()
 	for {
-		e.await(func() bool { return len(e.queue) > 0 || e.hangUp })
+		e.await(func() bool { return len(e.queue) > 0 && !e.gathering || e.hangUp })
 		e.mu.Lock()
 		queue := e.queue
 		e.queue = nil
@@ -119,14 +121,11 @@ func (e *Editor) write() {
 		if len(queue) == 0 {
 			break
 		}
-		for _, frame := range queue {
-			if _, err := e.out.Write(frame); err != nil {
-				e.mu.Lock()
-				e.writeEnd, e.hangUp = err, true
-				e.change()
-				e.mu.Unlock()
-				break
-			}
+		if _, err := e.out.Write(bytes.Join(queue, nil)); err != nil {
+			e.mu.Lock()
+			e.writeEnd, e.hangUp = err, true
+			e.change()
+			e.mu.Unlock()
 		}
 	}
 	_ = e.out.Close()
@@ -163,6 +162,20 @@ func (e *Editor) SendRaw(b []byte) {
 	defer e.mu.Unlock()
 	e.traffic = append(e.traffic, Message{Sent: true, Method: fmt.Sprintf("(raw) %.200q", b)})
 	e.queue = append(e.queue, b)
+	e.change()
+}
+
+// Together sends everything that f sends in one write.
+func (e *Editor) Together(f func()) {
+	e.gather(true)
+	defer e.gather(false)
+	f()
+}
+
+func (e *Editor) gather(on bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.gathering = on
 	e.change()
 }
 

@@ -145,15 +145,12 @@ func (s *server) request(rctx context.Context, r *jsonrpc2.Request) (any, error)
 		s.state.Store(down)
 		return nil, s.config.Server.Shutdown(s.inline)
 	}
+	arrive := s.config.Ordered[method]
 	h, known := s.config.Requests[method]
-	if !known && !standardRequests[method] {
+	if arrive == nil && !known && !standardRequests[method] {
 		return nil, methodNotFound(method)
 	}
-	ctx := s.root
-	if s.config.Snapshot != nil {
-		ctx = context.WithValue(ctx, snapshotKey{}, s.config.Snapshot())
-	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(s.root)
 	defer cancel()
 	id := r.ID()
 	if err := s.register(id, cancel); err != nil {
@@ -161,6 +158,11 @@ func (s *server) request(rctx context.Context, r *jsonrpc2.Request) (any, error)
 	}
 	defer s.unregister(id)
 
+	if arrive != nil {
+		h := arrive(params(r))
+		jsonrpc2.Async(rctx)
+		return h(ctx, params(r))
+	}
 	jsonrpc2.Async(rctx) // from here on the next message may be read
 	select {
 	case s.slots <- struct{}{}:

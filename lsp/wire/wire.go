@@ -11,9 +11,10 @@
 //   - A notification runs to its end on the reading goroutine, in wire order, so
 //     its handler must be quick. So do initialize and shutdown. None of these may
 //     call the client and wait: the answer could not be read. Call refuses it.
-//   - Any other request first takes its snapshot (Config.Snapshot) and becomes
-//     cancellable on the reading goroutine, and then runs beside the reading. It
-//     sees every notification that came before it, and may call the client.
+//   - Any other request becomes cancellable on the reading goroutine and then runs
+//     beside the reading, where it may call the client. One of Config.Ordered does
+//     its first part on the reading goroutine, too: it takes what it wants of the
+//     state that the notifications before it left, and its place among the others.
 //   - A job that outlives its request (a turn, a check) is a goroutine of the
 //     server under Client.Context, never under the request's context.
 //
@@ -48,6 +49,12 @@ import (
 // protocol.Marshal; a jsontext.Value or jsonrpc2.RawMessage goes out as it is.
 type Handler func(ctx context.Context, params jsontext.Value) (any, error)
 
+// Arrival is called on the reading goroutine when a request arrives, in wire
+// order, so it must be quick and may not call the client. It returns what handles
+// the request beside the reading and is then called once, whatever happens. Its
+// params are those of Handler, but only valid until it returns.
+type Arrival func(params jsontext.Value) Handler
+
 // Notified handles a notification, inline. Params are {} where there were none,
 // and are only valid until it returns: Decode copies what it keeps.
 type Notified func(ctx context.Context, params jsontext.Value) error
@@ -64,11 +71,11 @@ type Config struct {
 	// $/cancelRequest cannot be.
 	Requests      map[string]Handler
 	Notifications map[string]Notified
+	// Ordered are requests, too, for which the order of arrival matters. Concurrent
+	// does not bound them: one that waits for another must not keep it from running.
+	Ordered map[string]Arrival
 	// Connect is called once before the first message is read.
 	Connect func(*Client)
-	// Snapshot is called for each request on the reading goroutine; its handler
-	// gets the value by SnapshotOf. It must be quick.
-	Snapshot func() any
 
 	// Log gets what goes wrong on the wire; nil discards it. It must not write to
 	// the protocol's own output.
@@ -187,15 +194,6 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, config Con
 		config.Log.Info("connection ended", "why", why, "code", code)
 	}
 	return code, why
-}
-
-type snapshotKey struct{}
-
-// SnapshotOf is the value that Config.Snapshot gave for the request of ctx; ok is
-// false outside of a request, and for another type.
-func SnapshotOf[T any](ctx context.Context) (snapshot T, ok bool) {
-	snapshot, ok = ctx.Value(snapshotKey{}).(T)
-	return snapshot, ok
 }
 
 // InvalidParams is the error for params that do not fit, -32602. The text names

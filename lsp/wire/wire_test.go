@@ -63,15 +63,16 @@ func (*server) ExecuteCommand(_ context.Context, p *protocol.ExecuteCommandParam
 
 func (s *server) config() wire.Config {
 	return wire.Config{
-		Server:   s,
-		Connect:  func(c *wire.Client) { s.client = c },
-		Snapshot: func() any { return s.version.Load() },
+		Server:  s,
+		Connect: func(c *wire.Client) { s.client = c },
+		Ordered: map[string]wire.Arrival{
+			"test/seen": func(jsontext.Value) wire.Handler {
+				v := s.version.Load()
+				return func(context.Context, jsontext.Value) (any, error) { return jsontext.Value(fmt.Sprint(v)), nil }
+			},
+		},
 		Requests: map[string]wire.Handler{
 			"test/echo": func(_ context.Context, params jsontext.Value) (any, error) { return params, nil },
-			"test/seen": func(ctx context.Context, _ jsontext.Value) (any, error) {
-				v, ok := wire.SnapshotOf[int32](ctx)
-				return jsontext.Value(fmt.Sprint(v)), map[bool]error{false: fmt.Errorf("no snapshot")}[ok]
-			},
 			"test/block": func(ctx context.Context, _ jsontext.Value) (any, error) {
 				s.running.Add(1)
 				defer s.running.Add(-1)
