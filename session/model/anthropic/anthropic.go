@@ -1,18 +1,12 @@
 // Package anthropic asks models over Anthropic's Messages API.
-//
-// Requests go out through Anthropic's SDK, with its retries off; the events that
-// come back are read here, for the SDK's stream takes a cut one for a whole.
 package anthropic
 
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 )
 
 // Config is what the provider gets beside its profile.
@@ -21,6 +15,8 @@ type Config = httpmodel.Config
 const (
 	// defaultBase is where requests go when a profile names no server.
 	defaultBase = "https://api.anthropic.com/v1"
+	// apiVersion is the version of the API that this package speaks.
+	apiVersion = "2023-06-01"
 	// defaultMaxOutput is sent when a profile has no limit: the API demands one.
 	defaultMaxOutput = 8192
 )
@@ -55,8 +51,8 @@ func (p *Provider) Respond(ctx context.Context, req model.Request, delta func(mo
 	if err != nil {
 		return model.Response{}, err
 	}
-	return p.caller.Do(ctx, req.Profile, endpoint, delta, func(ctx context.Context, a *httpmodel.Attempt) (model.Response, error) {
-		resp, err := send(ctx, a, endpoint, body)
+	return p.caller.Do(ctx, req.Profile, endpoint, delta, func(a *httpmodel.Attempt) (model.Response, error) {
+		resp, err := a.Post(headers(a.Key), body)
 		if err != nil {
 			return model.Response{}, err
 		}
@@ -72,21 +68,11 @@ func (p *Provider) Respond(ctx context.Context, req model.Request, delta func(mo
 	})
 }
 
-// send posts a body. The client sends it to its endpoint, whatever address the
-// SDK was given; the caller closes the response's body.
-func send(ctx context.Context, a *httpmodel.Attempt, endpoint *url.URL, body []byte) (*http.Response, error) {
-	opts := []option.RequestOption{
-		option.WithBaseURL(httpmodel.Origin(endpoint) + "/"), option.WithHTTPClient(a.Client), option.WithMaxRetries(0),
+// headers are what the API demands of every request.
+func headers(key string) http.Header {
+	h := http.Header{"Anthropic-Version": {apiVersion}}
+	if key != "" {
+		h.Set("X-Api-Key", key)
 	}
-	if a.Key != "" {
-		opts = append(opts, option.WithAPIKey(a.Key))
-	}
-	service := sdk.NewMessageService(opts...)
-	var resp *http.Response
-	stream := service.NewStreaming(ctx, sdk.MessageNewParams{},
-		option.WithRequestBody("application/json", body), option.WithResponseInto(&resp))
-	if err := stream.Err(); err != nil {
-		return nil, err
-	}
-	return resp, nil
+	return h
 }

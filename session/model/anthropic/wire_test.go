@@ -33,6 +33,14 @@ var api = wiretest.API{
 
 func TestMessagesOnTheWire(t *testing.T) { wiretest.Run(t, api) }
 
+func TestRequestsNameTheVersionOfTheAPI(t *testing.T) {
+	srv := wiretest.Serve(t, wiretest.Reply{Body: wiretest.Frame("\n", encode(wiretest.Short())...)})
+	wiretest.Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Want(t, wiretest.Short().Response())
+	if got := srv.Seen()[0].Header.Get("Anthropic-Version"); got != "2023-06-01" {
+		t.Errorf("version %q", got)
+	}
+}
+
 var stops = map[string]string{"stop": "end_turn", "tool_calls": "tool_use", "max_tokens": "max_tokens"}
 
 func usageOf(u model.Usage) obj {

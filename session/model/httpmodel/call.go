@@ -24,10 +24,11 @@ func NewCaller(cfg Config) *Caller { return &Caller{cfg.filled()} }
 type Attempt struct {
 	// Key is the profile's API key, "" for none.
 	Key string
-	// Client sends every request to the endpoint.
-	Client *http.Client
 
-	ctx   context.Context
+	transport http.RoundTripper
+	endpoint  *url.URL
+
+	ctx   context.Context // ends when the attempt has had its time
 	watch *watch
 	delta func(model.Delta)
 	shown bool
@@ -48,7 +49,7 @@ func (a *Attempt) Show(d model.Delta) {
 // delta is told that it is withdrawn. Every error is a *model.Error; none shows
 // the key.
 func (c *Caller) Do(ctx context.Context, p model.Profile, endpoint *url.URL, delta func(model.Delta),
-	try func(ctx context.Context, a *Attempt) (model.Response, error),
+	try func(a *Attempt) (model.Response, error),
 ) (model.Response, error) {
 	key, err := c.cfg.key(p)
 	if err != nil {
@@ -56,7 +57,7 @@ func (c *Caller) Do(ctx context.Context, p model.Profile, endpoint *url.URL, del
 	}
 	hide := secretsOf(key, endpoint)
 	for n := 1; ; n++ {
-		a := &Attempt{Key: key, Client: client(c.cfg.Transport, endpoint), delta: delta}
+		a := &Attempt{Key: key, transport: c.cfg.Transport, endpoint: endpoint, delta: delta}
 		resp, err := c.once(ctx, a, try)
 		if err == nil {
 			return resp, nil
@@ -81,10 +82,10 @@ func (c *Caller) Do(ctx context.Context, p model.Profile, endpoint *url.URL, del
 }
 
 // once makes one attempt; nothing of it runs on after it.
-func (c *Caller) once(ctx context.Context, a *Attempt, try func(context.Context, *Attempt) (model.Response, error)) (model.Response, error) {
+func (c *Caller) once(ctx context.Context, a *Attempt, try func(*Attempt) (model.Response, error)) (model.Response, error) {
 	a.ctx, a.watch = newWatch(ctx, c.cfg.Clock, c.cfg.Timeout, c.cfg.IdleTimeout)
 	defer a.watch.stop()
-	return try(a.ctx, a)
+	return try(a)
 }
 
 // repeats says that the same request may well be answered.

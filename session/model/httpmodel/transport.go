@@ -1,8 +1,10 @@
 package httpmodel
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -10,20 +12,6 @@ import (
 )
 
 const maxRedirects = 5
-
-// client is an HTTP client whose every request goes to endpoint, whatever path an
-// SDK chose, and whose redirects keep method and body.
-func client(next http.RoundTripper, endpoint *url.URL) *http.Client {
-	return &http.Client{
-		Transport:     &transport{next: next, endpoint: endpoint},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-type transport struct {
-	next     http.RoundTripper
-	endpoint *url.URL
-}
 
 // statusError is an answer that is none: its status and what the body said.
 type statusError struct {
@@ -34,25 +22,14 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
 
-// RoundTrip answers only statuses below 300; any other is a *statusError, so that
-// an SDK does not read, lose or reword what the server said.
-func (t *transport) RoundTrip(first *http.Request) (*http.Response, error) {
-	at := t.endpoint
+// Post sends a JSON body to the endpoint with the headers that the provider adds,
+// over a connection that is kept for the next request. It follows redirects with
+// method and body, and returns only responses of a status below 300, whose body the
+// caller closes; any other status is an error that keeps what the server said.
+func (a *Attempt) Post(header http.Header, body []byte) (*http.Response, error) {
+	at := a.endpoint
 	for hop := 0; ; hop++ {
-		req := first.Clone(first.Context())
-		req.URL, req.Host = at, at.Host
-		req.Header.Set("Accept", "text/event-stream, application/json")
-		if password, ok := at.User.Password(); ok && req.Header.Get("Authorization") == "" {
-			req.SetBasicAuth(at.User.Username(), password)
-		}
-		if hop > 0 && first.GetBody != nil {
-			body, err := first.GetBody()
-			if err != nil {
-				return nil, fmt.Errorf("read the request again for a redirect: %w", err)
-			}
-			req.Body = body
-		}
-		resp, err := t.next.RoundTrip(req)
+		resp, err := a.post(at, header, body)
 		if err != nil {
 			return nil, err
 		}
@@ -60,15 +37,32 @@ func (t *transport) RoundTrip(first *http.Request) (*http.Response, error) {
 			return resp, nil
 		}
 		// What came before a broken connection is still worth telling.
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxError))
+		said, _ := io.ReadAll(io.LimitReader(resp.Body, maxError))
 		_ = resp.Body.Close() // nothing is left to lose
 		if resp.StatusCode >= 400 {
-			return nil, &statusError{resp.StatusCode, resp.Header, body}
+			return nil, &statusError{resp.StatusCode, resp.Header, said}
 		}
 		if at, err = follow(at, resp, hop); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// post sends the request once.
+func (a *Attempt) post(at *url.URL, header http.Header, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(a.ctx, http.MethodPost, at.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.URL = at // as it was parsed
+	maps.Copy(req.Header, header)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream, application/json")
+	req.Header.Set("User-Agent", "agent-lsp")
+	if password, ok := at.User.Password(); ok && req.Header.Get("Authorization") == "" {
+		req.SetBasicAuth(at.User.Username(), password)
+	}
+	return a.transport.RoundTrip(req)
 }
 
 // follow is where a redirect leads, if the request may go there as it is: to the

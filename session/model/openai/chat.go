@@ -33,8 +33,8 @@ func (p *Provider) chat(ctx context.Context, req model.Request, endpoint *url.UR
 	if err != nil {
 		return model.Response{}, err
 	}
-	return p.caller.Do(ctx, req.Profile, endpoint, delta, func(ctx context.Context, a *httpmodel.Attempt) (model.Response, error) {
-		resp, err := send(ctx, a, endpoint, body)
+	return p.caller.Do(ctx, req.Profile, endpoint, delta, func(a *httpmodel.Attempt) (model.Response, error) {
+		resp, err := a.Post(headers(a.Key), body)
 		if err != nil {
 			return model.Response{}, err
 		}

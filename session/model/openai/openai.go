@@ -1,10 +1,6 @@
 // Package openai asks models over OpenAI's two HTTP interfaces: chat completions,
-// which most other servers speak too, and Responses.
-//
-// Requests go out through OpenAI's SDK, with its retries off. What comes back is
-// read here: compatible servers leave out, add and misplace members that the
-// SDK's types insist on. Only the SDK's responses package is used, for its main
-// package alone would add some 19 MB to the program.
+// which most other servers speak too, and Responses. What comes back is read
+// leniently: compatible servers leave out, add and misplace members.
 package openai
 
 import (
@@ -16,8 +12,6 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/responses"
 )
 
 // Config is what the provider gets beside its profile.
@@ -68,21 +62,10 @@ func isOpenAI(u *url.URL) bool {
 	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com")
 }
 
-// send posts a body. The client sends it to its endpoint, whatever address the
-// SDK was given; the caller closes the response's body.
-func send(ctx context.Context, a *httpmodel.Attempt, endpoint *url.URL, body []byte) (*http.Response, error) {
-	opts := []option.RequestOption{
-		option.WithBaseURL(httpmodel.Origin(endpoint) + "/"), option.WithHTTPClient(a.Client), option.WithMaxRetries(0),
+// headers are what a request carries besides those of every provider.
+func headers(key string) http.Header {
+	if key == "" {
+		return nil
 	}
-	if a.Key != "" {
-		opts = append(opts, option.WithAPIKey(a.Key))
-	}
-	service := responses.NewResponseService(opts...)
-	var resp *http.Response
-	stream := service.NewStreaming(ctx, responses.ResponseNewParams{},
-		option.WithRequestBody("application/json", body), option.WithResponseInto(&resp))
-	if err := stream.Err(); err != nil {
-		return nil, err
-	}
-	return resp, nil
+	return http.Header{"Authorization": {"Bearer " + key}}
 }

@@ -3,9 +3,12 @@ package wiretest
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -235,5 +238,46 @@ func keys(t *testing.T, api API) {
 	h := Ask{API: api, Base: secret, Keyless: true}.Do(t.Context(), t)
 	if h.Fails(t, model.Network); strings.Contains(h.Err.Error()+h.Log, "hunter2") || strings.Contains(h.Err.Error()+h.Log, "q-secret") {
 		t.Errorf("a secret of the address is in %v, %s", h.Err, h.Log)
+	}
+}
+
+// connections asks several times: requests share a connection, say what they hold,
+// and go through the proxy that the transport names.
+func connections(t *testing.T, api API) {
+	said := Short()
+	var opened atomic.Int32
+	srv := &Server{replies: []Reply{{Body: Frame("\n", api.Encode(said)...)}}, came: make(chan struct{}, 1)}
+	srv.Server = httptest.NewUnstartedServer(srv)
+	srv.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	srv.Start()
+	defer srv.Close()
+	own := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck // the library's own
+	defer own.CloseIdleConnections()
+	for range 3 {
+		// The idle timeout lets a provider wait a moment for the end of the response.
+		Ask{API: api, Base: srv.URL, Config: httpmodel.Config{Transport: own, IdleTimeout: time.Minute}}.Do(t.Context(), t).Want(t, said.Response())
+	}
+	if n := opened.Load(); n != 1 {
+		t.Errorf("three requests opened %d connections, want 1", n)
+	}
+	for _, r := range srv.Seen() {
+		for name, want := range map[string]string{"Content-Type": "application/json", "Accept": "text/event-stream, application/json", "User-Agent": "agent-lsp"} {
+			if got := r.Header.Get(name); got != want {
+				t.Errorf("header %s is %q, want %q", name, got, want)
+			}
+		}
+	}
+	at, err := url.Parse(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Proxy = http.ProxyURL(at)
+	Ask{API: api, Base: "http://model.invalid/v1", Config: httpmodel.Config{Transport: own}}.Do(t.Context(), t).Want(t, said.Response())
+	if seen := srv.Seen(); len(seen) != 4 || seen[3].Path != "/v1/"+api.Path {
+		t.Errorf("the proxy was sent %d requests, the last to %q", len(seen)-3, seen[len(seen)-1].Path)
 	}
 }

@@ -31,6 +31,7 @@ func Run(t *testing.T, api API) {
 		{"addresses", addresses},
 		{"redirects", redirects},
 		{"keys", keys},
+		{"connections", connections},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, api) })
 	}
