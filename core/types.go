@@ -24,6 +24,8 @@ type (
 	Exec     = abi.Exec
 	Git      = abi.Git
 	Browse   = abi.Browse
+	Use      = abi.Use
+	Rebase   = abi.Rebase
 	Done     = abi.Done
 	Outcome  = abi.Outcome
 	Message  = abi.Message

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
 	"github.com/agent-lsp/agent-lsp/core/internal/coretest"
+	"github.com/agent-lsp/agent-lsp/core/loop"
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -70,6 +71,7 @@ func TestActionsAreWrittenAndReadAsTheJSONPackageDoes(t *testing.T) {
 			{ID: 8, Op: abi.Op{Exec: &abi.Exec{Argv: []string{text, text}, Cwd: &text}}},
 			{ID: 9, Op: abi.Op{Git: &abi.Git{Argv: []string{text}}}},
 			{ID: 10, Op: abi.Op{Browse: &abi.Browse{URL: text, Body: &text}}},
+			{ID: 10, Op: abi.Op{Tool: &abi.Use{Name: text, Arguments: text}}},
 			{ID: 11, Op: abi.Op{Model: &abi.Ask{Model: &text, Messages: []abi.Message{
 				{User: &text},
 				{Agent: &abi.Agent{Text: &text, Calls: []abi.Dispatch{{ID: 9, Call: abi.Call{Git: &abi.Git{}}}}}},
@@ -117,6 +119,21 @@ func TestTheShapesOnTheWire(t *testing.T) {
 		`{"File":{"id":3,"text":"x","failed":true}}`: func() ([]byte, error) {
 			return abi.AppendEvent(nil, abi.Event{File: &abi.Output{ID: 3, Text: "x", Failed: true}})
 		},
+		`{"Tool":{"id":3,"text":"x","failed":true}}`: func() ([]byte, error) {
+			return abi.AppendEvent(nil, abi.Event{Tool: &abi.Output{ID: 3, Text: "x", Failed: true}})
+		},
+		`{"Rebase":{"next_id":7,"turn":2,"messages":[]}}`: func() ([]byte, error) {
+			return abi.AppendEvent(nil, abi.Event{Rebase: &abi.Rebase{NextID: 7, Turn: 2}})
+		},
+		`{"Rebase":{"next_id":7,"turn":2,"messages":[{"User":"hi"}]}}`: func() ([]byte, error) {
+			return abi.AppendEvent(nil, abi.Event{Rebase: &abi.Rebase{NextID: 7, Turn: 2, Messages: []abi.Message{{User: new("hi")}}}})
+		},
+		`{"Model":{"id":2,"reply":{"text":null,"calls":[{"Tool":{"name":"search","arguments":"{}"}}]}}}`: func() ([]byte, error) {
+			return abi.AppendEvent(nil, abi.Event{Model: &abi.Answer{ID: 2, Reply: abi.Reply{Calls: []abi.Call{{Tool: &abi.Use{Name: "search", Arguments: "{}"}}}}}})
+		},
+		`[{"id":4,"op":{"Tool":{"name":"search","arguments":"{}"}}}]`: func() ([]byte, error) {
+			return abi.AppendActions(nil, []abi.Action{{ID: 4, Op: abi.Op{Tool: &abi.Use{Name: "search", Arguments: "{}"}}}})
+		},
 		`[]`: func() ([]byte, error) { return abi.AppendActions(nil, nil) },
 		`[{"id":1,"op":"Save"},{"id":2,"op":{"Done":{"turn":1,"outcome":"Complete"}}}]`: func() ([]byte, error) {
 			return abi.AppendActions(nil, []abi.Action{
@@ -153,6 +170,9 @@ var broken = []string{
 	`{"Model":{"id":1,"reply":{"text":null,"calls":[{"Read":{"path":"a"}},]}}}`, `{"Model":{"id":1,"reply":{"text":null,"calls":[{"Exec":{"argv":[null],"cwd":null}}]}}}`,
 	`{"Model":{"id":1,"reply":{"text":null,"calls":[{"Exec":{"argv":"ls","cwd":null}}]}}}`, `{"Model":{"id":1,"reply":null}}`, `{"Model":{"id":1,"reply":"x"}}`,
 	`{"Exec":{"id":1,"text":"","failed":null}}`, `{"Exec":{"id":1,"text":"","failed":"true"}}`, `{"Exec":{"id":1,"text":null,"failed":true}}`, `{"Cancel":{"turn":null}}`,
+	`{"Rebase":{"next_id":1,"turn":0,"messages":[{}]}}`, `{"Rebase":{"next_id":1,"turn":0,"messages":{}}}`, `{"Rebase":null}`, `"Rebase"`,
+	`{"Rebase":{"next_id":-1,"turn":0,"messages":[]}}`, `{"Rebase":{"id":1,"next_id":1,"turn":0,"messages":[]}}`, `{"Rebase":{"next_id":1,"turn":0,"messages":["User"]}}`,
+	`{"Model":{"id":1,"reply":{"text":null,"calls":[{"Tool":{"name":"a","arguments":{}}}]}}}`, `{"Model":{"id":1,"reply":{"text":null,"calls":[{"Use":{"name":"a","arguments":""}}]}}}`,
 }
 
 func TestBrokenEventsAreRefused(t *testing.T) {
@@ -163,6 +183,53 @@ func TestBrokenEventsAreRefused(t *testing.T) {
 		var ev abi.Event
 		if err := json.Unmarshal([]byte(text), &ev); err == nil {
 			t.Errorf("the json package read %s as %+v", text, ev)
+		}
+	}
+}
+
+// checkWithout leaves out each member of a message in turn.
+func checkWithout[T any](t *testing.T, encoded []byte, decode func([]byte) (T, error)) {
+	t.Helper()
+	if _, err := decode(encoded); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range coretest.Without(encoded) {
+		if got, err := decode(text); err == nil {
+			t.Errorf("%s was read as %+v", text, got)
+		}
+	}
+}
+
+func TestEveryMemberMustBeThere(t *testing.T) {
+	for seed := range uint64(50) {
+		p := coretest.NewPlayer(coretest.Seeded(seed))
+		p.Saw([]abi.Action{{ID: 1, Op: abi.Op{Model: &abi.Ask{}}}, {ID: 2, Op: abi.Op{Exec: &abi.Exec{}}}})
+		for range 20 {
+			encoded, err := abi.AppendEvent(nil, p.Next())
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkWithout(t, encoded, abi.DecodeEvent)
+			checkWithout(t, encoded, func(data []byte) (ev abi.Event, err error) { return ev, json.Unmarshal(data, &ev) })
+			config, err := abi.AppendConfig(nil, p.Config())
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkWithout(t, encoded, func(data []byte) ([]byte, error) {
+				s, err := loop.New(config, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s.Step(data)
+			})
+			actions, err := abi.AppendActions(nil, []abi.Action{
+				{ID: 1, Op: abi.Op{Model: &abi.Ask{Messages: []abi.Message{{Agent: &abi.Agent{Calls: []abi.Dispatch{{ID: 3, Call: p.Call()}}}}}}}},
+				{ID: 2, Op: abi.Op{Done: &abi.Done{Turn: 1, Outcome: abi.Outcome{Complete: true}}}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkWithout(t, actions, abi.DecodeActions)
 		}
 	}
 }

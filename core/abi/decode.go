@@ -26,7 +26,7 @@ func DecodeActions(data []byte) ([]Action, error) {
 // DecodeMessage reads what AppendMessage wrote, as strictly as DecodeConfig.
 func DecodeMessage(data []byte) (Message, error) {
 	r := NewReader(data)
-	m := r.message()
+	m := r.Message()
 	return m, r.End()
 }
 
@@ -63,7 +63,7 @@ func (d *Decoder) conversation(r *Reader) []Message {
 		d.text, d.messages = d.text[:0], nil
 	}
 	for r.More(']') {
-		d.messages = append(d.messages, r.message())
+		d.messages = append(d.messages, r.Message())
 	}
 	if r.err != nil {
 		*d = Decoder{}
@@ -114,8 +114,12 @@ func (r *Reader) event() (ev Event) {
 		ev.Git = value(r.output)
 	case "Browse":
 		ev.Browse = value(r.output)
+	case "Tool":
+		ev.Tool = value(r.output)
 	case "Cancel":
 		ev.Cancel = value(r.cancel)
+	case "Rebase":
+		ev.Rebase = value(r.rebase)
 	default:
 		r.Unknown("event", name)
 	}
@@ -146,6 +150,8 @@ func (r *Reader) op(d *Decoder) (o Op) {
 		o.Git = value(r.git)
 	case "Browse":
 		o.Browse = value(r.browse)
+	case "Tool":
+		o.Tool = value(r.use)
 	case "Emit":
 		o.Emit = value(r.Text)
 	case "Done":
@@ -175,6 +181,8 @@ func (r *Reader) call() (c Call) {
 		c.Git = value(r.git)
 	case string(name) == "Browse":
 		c.Browse = value(r.browse)
+	case string(name) == "Tool":
+		c.Tool = value(r.use)
 	default:
 		r.Unknown("call", name)
 	}
@@ -182,7 +190,8 @@ func (r *Reader) call() (c Call) {
 	return c
 }
 
-func (r *Reader) message() (m Message) {
+// Message reads one entry of a conversation.
+func (r *Reader) Message() (m Message) {
 	name, bare := r.Variant()
 	switch {
 	case bare:

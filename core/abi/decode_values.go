@@ -1,8 +1,13 @@
 package abi
 
-// fields reads an object whose members are named in order; each is called with
-// the index of the one that is next.
-func (r *Reader) fields(names []string, each func(index int)) (seen uint) {
+// fields reads an object that has all members named, in any order; each is
+// called with the index of the one that is next.
+func (r *Reader) fields(names []string, each func(index int)) {
+	r.Whole(r.members(names, each), len(names))
+}
+
+// members is fields for an object that may lack some.
+func (r *Reader) members(names []string, each func(index int)) (seen uint) {
 	r.Enter('{')
 	for r.More('}') {
 		name := r.Name()
@@ -17,15 +22,7 @@ func (r *Reader) fields(names []string, each func(index int)) (seen uint) {
 		r.Once(&seen, index)
 		each(index)
 	}
-	r.Whole(seen, len(names))
 	return seen
-}
-
-// demand is the error for a struct without the union that it must hold.
-func (r *Reader) demand(seen uint, index int, name string) {
-	if seen>>index&1 == 0 {
-		r.Fail("no member \"" + name + "\"")
-	}
 }
 
 var (
@@ -41,14 +38,17 @@ var (
 	execNames     = []string{"argv", "cwd"}
 	gitNames      = []string{"argv"}
 	browseNames   = []string{"url", "body"}
+	useNames      = []string{"name", "arguments"}
+	rebaseNames   = []string{"next_id", "turn", "messages"}
 	answerNames   = []string{"id", "reply"}
 	replyNames    = []string{"text", "calls"}
 	dispatchNames = []string{"id", "call"}
 	outputNames   = []string{"id", "text", "failed"}
 )
 
+// config takes an absent member for null, as the core always has.
 func (r *Reader) config() (c Config) {
-	r.fields(configNames, func(i int) {
+	r.members(configNames, func(i int) {
 		if i == 0 {
 			c.Model = r.Option()
 		} else {
@@ -59,14 +59,13 @@ func (r *Reader) config() (c Config) {
 }
 
 func (r *Reader) action(d *Decoder) (a Action) {
-	seen := r.fields(actionNames, func(i int) {
+	r.fields(actionNames, func(i int) {
 		if i == 0 {
 			a.ID = r.Uint()
 		} else {
 			a.Op = r.op(d)
 		}
 	})
-	r.demand(seen, 1, "op")
 	return a
 }
 
@@ -87,14 +86,13 @@ func (r *Reader) cancel() (c Cancel) {
 }
 
 func (r *Reader) end() (d Done) {
-	seen := r.fields(doneNames, func(i int) {
+	r.fields(doneNames, func(i int) {
 		if i == 0 {
 			d.Turn = r.Uint()
 		} else {
 			d.Outcome = r.outcome()
 		}
 	})
-	r.demand(seen, 1, "outcome")
 	return d
 }
 
@@ -166,6 +164,31 @@ func (r *Reader) browse() (v Browse) {
 	return v
 }
 
+func (r *Reader) use() (v Use) {
+	r.fields(useNames, func(i int) {
+		if i == 0 {
+			v.Name = r.Text()
+		} else {
+			v.Arguments = r.Text()
+		}
+	})
+	return v
+}
+
+func (r *Reader) rebase() (v Rebase) {
+	r.fields(rebaseNames, func(i int) {
+		switch i {
+		case 0:
+			v.NextID = r.Uint()
+		case 1:
+			v.Turn = r.Uint()
+		default:
+			v.Messages = elements(r, r.Message)
+		}
+	})
+	return v
+}
+
 func (r *Reader) answer() (a Answer) {
 	r.fields(answerNames, func(i int) {
 		if i == 0 {
@@ -214,14 +237,13 @@ func (r *Reader) agent() (a Agent) {
 }
 
 func (r *Reader) dispatch() (d Dispatch) {
-	seen := r.fields(dispatchNames, func(i int) {
+	r.fields(dispatchNames, func(i int) {
 		if i == 0 {
 			d.ID = r.Uint()
 		} else {
 			d.Call = r.call()
 		}
 	})
-	r.demand(seen, 1, "call")
 	return d
 }
 

@@ -140,8 +140,10 @@ func (e *encoder) event(ev Event) {
 	variant(&u, "File", ev.File, (*encoder).output)
 	variant(&u, "Git", ev.Git, (*encoder).output)
 	variant(&u, "Browse", ev.Browse, (*encoder).output)
+	variant(&u, "Tool", ev.Tool, (*encoder).output)
 	u.bare("Timer", ev.Timer)
 	variant(&u, "Cancel", ev.Cancel, (*encoder).cancel)
+	variant(&u, "Rebase", ev.Rebase, (*encoder).rebase)
 }
 
 func (e *encoder) op(o Op) {
@@ -154,6 +156,7 @@ func (e *encoder) op(o Op) {
 	variant(&u, "Exec", o.Exec, (*encoder).exec)
 	variant(&u, "Git", o.Git, (*encoder).git)
 	variant(&u, "Browse", o.Browse, (*encoder).browse)
+	variant(&u, "Tool", o.Tool, (*encoder).use)
 	variant(&u, "Emit", o.Emit, (*encoder).emit)
 	u.bare("Save", o.Save)
 	variant(&u, "Done", o.Done, (*encoder).end)
@@ -168,6 +171,7 @@ func (e *encoder) call(c Call) {
 	variant(&u, "Exec", c.Exec, (*encoder).exec)
 	variant(&u, "Git", c.Git, (*encoder).git)
 	variant(&u, "Browse", c.Browse, (*encoder).browse)
+	variant(&u, "Tool", c.Tool, (*encoder).use)
 }
 
 func (e *encoder) message(m Message) {

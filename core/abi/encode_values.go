@@ -14,6 +14,12 @@ func (e *encoder) turn(t Turn) {
 
 func (e *encoder) cancel(c Cancel) { e.raw(`{"turn":`).uint(c.Turn).raw(`}`) }
 
+func (e *encoder) rebase(b Rebase) {
+	e.raw(`{"next_id":`).uint(b.NextID).raw(`,"turn":`).uint(b.Turn).raw(`,"messages":`)
+	list(e, b.Messages, (*encoder).message)
+	e.raw(`}`)
+}
+
 func (e *encoder) answer(a Answer) {
 	e.raw(`{"id":`).uint(a.ID).raw(`,"reply":`)
 	e.reply(a.Reply)
@@ -58,6 +64,10 @@ func (e *encoder) git(g Git) {
 
 func (e *encoder) browse(b Browse) {
 	e.raw(`{"url":`).text(b.URL).raw(`,"body":`).option(b.Body).raw(`}`)
+}
+
+func (e *encoder) use(u Use) {
+	e.raw(`{"name":`).text(u.Name).raw(`,"arguments":`).text(u.Arguments).raw(`}`)
 }
 
 func (e *encoder) emit(text string) { e.text(text) }

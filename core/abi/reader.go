@@ -126,11 +126,10 @@ func (r *Reader) Once(seen *uint, index int) {
 	*seen |= 1 << index
 }
 
-// Whole asks whether all count members were read, which is what the encoder
-// writes.
+// Whole is an error unless all count members were read.
 func (r *Reader) Whole(seen uint, count int) {
 	if seen+1 != 1<<count {
-		r.plain = false
+		r.Fail("a member is missing")
 	}
 }
 

@@ -27,8 +27,10 @@ type Event struct {
 	File   *Output
 	Git    *Output
 	Browse *Output
+	Tool   *Output
 	Timer  bool
 	Cancel *Cancel
+	Rebase *Rebase
 }
 
 // Turn is a person's prompt. Ids rise within a session and are never zero.
@@ -40,6 +42,19 @@ type Turn struct {
 // Cancel asks for a running or queued turn to end.
 type Cancel struct {
 	Turn uint64 `json:"turn"`
+}
+
+// Rebase replaces the conversation by Messages, between turns only, and is
+// answered by Save. NextID is the id that this Save gets, and Turn the highest
+// turn that counts as accepted from now on. Neither may go back: a Rebase with a
+// NextID that was given already, with a Turn below the highest accepted one, or
+// during a turn changes nothing and has no actions, so that one that is
+// delivered twice counts once. What stands in Messages is the host's affair; no
+// id in them is awaited.
+type Rebase struct {
+	NextID   uint64    `json:"next_id"`
+	Turn     uint64    `json:"turn"`
+	Messages []Message `json:"messages"`
 }
 
 // Answer is a model's reply to the ask with this id.
@@ -62,6 +77,7 @@ type Call struct {
 	Exec   *Exec
 	Git    *Git
 	Browse *Browse
+	Tool   *Use
 }
 
 // Output is what performing the call with this id gave.
@@ -86,6 +102,7 @@ type Op struct {
 	Exec   *Exec
 	Git    *Git
 	Browse *Browse
+	Tool   *Use
 	Emit   *string
 	Save   bool
 	Done   *Done
@@ -130,6 +147,14 @@ type Git struct {
 type Browse struct {
 	URL  string  `json:"url"`
 	Body *string `json:"body"`
+}
+
+// Use wants the tool of this name run; Arguments is a JSON object as text. The
+// core looks into neither: whether what it names is inside the workspace is for
+// the host to judge.
+type Use struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
 }
 
 // Done says that a turn has ended.

@@ -27,7 +27,7 @@ func (v *Call) UnmarshalJSON(data []byte) error { return unmarshal(data, v, (*Re
 func (v Message) MarshalJSON() ([]byte, error) { return marshal(v, (*encoder).message) }
 
 // UnmarshalJSON reads v as DecodeMessage does.
-func (v *Message) UnmarshalJSON(data []byte) error { return unmarshal(data, v, (*Reader).message) }
+func (v *Message) UnmarshalJSON(data []byte) error { return unmarshal(data, v, (*Reader).Message) }
 
 // MarshalJSON writes v as the bare name of its variant.
 func (v Outcome) MarshalJSON() ([]byte, error) { return marshal(v, (*encoder).outcome) }

@@ -61,6 +61,14 @@ func init() {
 	// not yet taken back, so that it does not creep up later.
 	room := make([]byte, 6<<20)
 	runtime.KeepAlive(room)
+	// So do the books of allocator and collector, which are opened for each size of
+	// object and in the first cycle.
+	for size := 16; size <= 32<<10; size += size / 4 {
+		plain, pointers := make([]byte, size), make([]*byte, size/8)
+		runtime.KeepAlive(&plain)
+		runtime.KeepAlive(&pointers)
+	}
+	runtime.GC()
 	loans = make([]loan, 0, 64)
 	answers = make([]answer, 0, 64)
 }

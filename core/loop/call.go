@@ -23,6 +23,7 @@ var shapes = [...]struct {
 	{"Exec", shape{execFamily, [2]string{"argv", "cwd"}, 2, true, true, 1}},
 	{"Git", shape{gitFamily, [2]string{"argv"}, 1, true, false, -1}},
 	{"Browse", shape{browseFamily, [2]string{"url", "body"}, 2, false, true, -1}},
+	{"Tool", shape{toolFamily, [2]string{"name", "arguments"}, 2, false, false, -1}},
 }
 
 // readCall reads a call of the model and judges its path.

@@ -10,6 +10,7 @@ const (
 	resultEvent
 	cancelEvent
 	timerEvent
+	rebaseEvent
 )
 
 // event is one that was read whole. Its slices alias the encoded event, or
@@ -17,8 +18,9 @@ const (
 type event struct {
 	kind   kind
 	id     uint64 // of the turn, the ask or the call
+	next   uint64 // of a rebase
 	family family
-	text   []byte // a literal; nil when a reply has none
+	text   []byte // a literal, nil when a reply has none; of a rebase its messages, with commas between them
 	failed bool
 	calls  []request
 }
@@ -49,11 +51,16 @@ func (e *event) parse(encoded []byte) error {
 		e.output(&r, gitFamily)
 	case "Browse":
 		e.output(&r, browseFamily)
+	case "Tool":
+		e.output(&r, toolFamily)
 	case "Cancel":
 		e.kind = cancelEvent
 		e.cancel(&r)
 	case "Timer":
 		e.kind = timerEvent
+	case "Rebase":
+		e.kind = rebaseEvent
+		e.rebase(&r)
 	default:
 		r.Unknown("event", name)
 	}
@@ -84,6 +91,7 @@ func (e *event) turn(r *abi.Reader) {
 			r.Unknown("member", name)
 		}
 	}
+	r.Whole(seen, 2)
 }
 
 func (e *event) cancel(r *abi.Reader) {
@@ -98,6 +106,7 @@ func (e *event) cancel(r *abi.Reader) {
 			r.Unknown("member", name)
 		}
 	}
+	r.Whole(seen, 1)
 }
 
 func (e *event) output(r *abi.Reader, f family) {
@@ -144,6 +153,7 @@ func (e *event) answer(r *abi.Reader) {
 			r.Unknown("member", name)
 		}
 	}
+	r.Whole(seen, 2)
 }
 
 func (e *event) reply(r *abi.Reader) {
@@ -167,6 +177,28 @@ func (e *event) reply(r *abi.Reader) {
 			r.Unknown("member", name)
 		}
 	}
+	r.Whole(seen, 2)
+}
+
+func (e *event) rebase(r *abi.Reader) {
+	var seen uint
+	r.Enter('{')
+	for r.More('}') {
+		switch name := r.Name(); string(name) {
+		case "next_id":
+			r.Once(&seen, 0)
+			e.next = r.Uint()
+		case "turn":
+			r.Once(&seen, 1)
+			e.id = r.Uint()
+		case "messages":
+			r.Once(&seen, 2)
+			e.text = readMessages(r)
+		default:
+			r.Unknown("member", name)
+		}
+	}
+	r.Whole(seen, 3)
 }
 
 // optional reads a literal or null, which is nil.

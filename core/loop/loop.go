@@ -63,6 +63,7 @@ const (
 	fileFamily
 	gitFamily
 	browseFamily
+	toolFamily
 )
 
 // New starts a session from an encoded abi.Config. The buffer is where the
@@ -114,6 +115,8 @@ func (s *Session) Step(encoded []byte) ([]byte, error) {
 		if s.moved {
 			s.save()
 		}
+	case rebaseEvent:
+		s.takeRebase(ev)
 	}
 	if asks {
 		return s.lendAsk(), nil
@@ -282,6 +285,19 @@ func (s *Session) takeCancel(ev *event) (asks bool) {
 		return false
 	}
 	return false
+}
+
+// takeRebase replaces the conversation between turns, where nothing is queued
+// either. Ids and turns never go back.
+func (s *Session) takeRebase(ev *event) {
+	if s.turn != 0 || ev.next <= s.last || ev.id < s.highest {
+		return
+	}
+	s.tape.end = s.tape.start
+	s.message(len(ev.text))
+	s.tape.put(ev.text)
+	s.last, s.highest = ev.next-1, ev.id
+	s.save()
 }
 
 // cancelled is the result that the calls of a cancelled turn get.

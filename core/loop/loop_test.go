@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
@@ -139,7 +140,7 @@ func done(id, turn uint64, how abi.Outcome) abi.Action {
 }
 
 func action(id uint64, c abi.Call) abi.Action {
-	return abi.Action{ID: id, Op: abi.Op{Read: c.Read, Write: c.Write, Patch: c.Patch, Exec: c.Exec, Git: c.Git, Browse: c.Browse}}
+	return abi.Action{ID: id, Op: abi.Op{Read: c.Read, Write: c.Write, Patch: c.Patch, Exec: c.Exec, Git: c.Git, Browse: c.Browse, Tool: c.Tool}}
 }
 
 func turn(id uint64, prompt string) abi.Event {
@@ -160,6 +161,7 @@ var (
 	read      = abi.Call{Read: &abi.Read{Path: "a.go"}}
 	exec      = abi.Call{Exec: &abi.Exec{Argv: []string{"go", "test"}, Cwd: new("sub")}}
 	git       = abi.Call{Git: &abi.Git{Argv: []string{"status"}}}
+	use       = abi.Call{Tool: &abi.Use{Name: "search", Arguments: `{"pattern":"../x"}`}}
 	browse    = abi.Call{Browse: &abi.Browse{URL: "https://example.com"}}
 	escaping  = abi.Call{Read: &abi.Read{Path: "../up"}}
 )
@@ -173,19 +175,21 @@ func TestATurnWithCallsOfEveryFamily(t *testing.T) {
 		read, exec, git, browse,
 		{Write: &abi.Write{Path: "b", Text: "x\n"}},
 		{Patch: &abi.Patch{Path: "b", Diff: "@@"}},
+		use,
 	}
 	r.check(reply(1, new("I look"), calls...),
-		action(2, calls[0]), action(3, calls[1]), action(4, calls[2]), action(5, calls[3]), action(6, calls[4]), action(7, calls[5]))
+		action(2, calls[0]), action(3, calls[1]), action(4, calls[2]), action(5, calls[3]), action(6, calls[4]), action(7, calls[5]), action(8, calls[6]))
 	r.check(abi.Event{File: output(7, "seven")})
 	r.check(abi.Event{Browse: output(5, "five")})
 	r.check(abi.Event{File: output(2, "two")})
 	r.check(abi.Event{Git: &abi.Output{ID: 4, Text: "four", Failed: true}})
 	r.check(abi.Event{File: output(6, "six")})
+	r.check(abi.Event{Tool: output(8, "eight")})
 	said := agent(new("I look"), dispatched(2, calls[0]), dispatched(3, calls[1]), dispatched(4, calls[2]),
-		dispatched(5, calls[3]), dispatched(6, calls[4]), dispatched(7, calls[5]))
-	r.check(abi.Event{Exec: output(3, "three")}, ask(8, user("go"), said,
-		tool(7, "seven", false), tool(5, "five", false), tool(2, "two", false), tool(4, "four", true), tool(6, "six", false), tool(3, "three", false)))
-	r.check(reply(8, new("done")), emit(9, "done"), save(10), done(11, 1, complete))
+		dispatched(5, calls[3]), dispatched(6, calls[4]), dispatched(7, calls[5]), dispatched(8, calls[6]))
+	r.check(abi.Event{Exec: output(3, "three")}, ask(9, user("go"), said,
+		tool(7, "seven", false), tool(5, "five", false), tool(2, "two", false), tool(4, "four", true), tool(6, "six", false), tool(8, "eight", false), tool(3, "three", false)))
+	r.check(reply(9, new("done")), emit(10, "done"), save(11), done(12, 1, complete))
 }
 
 func TestAReplyWithoutTextAddsNothingAndEmptyTextIsText(t *testing.T) {
@@ -311,10 +315,10 @@ func checkOrder(t *testing.T, order []abi.Event) {
 func TestResultsAreTakenOnlyForTheirFamilyAndOnce(t *testing.T) {
 	r := begin(t, abi.Config{})
 	r.check(turn(1, "a"), ask(1, user("a")))
-	r.check(reply(1, nil, read, exec, git, browse), action(2, read), action(3, exec), action(4, git), action(5, browse))
+	r.check(reply(1, nil, read, exec, git, browse, use), action(2, read), action(3, exec), action(4, git), action(5, browse), action(6, use))
 	before := bytes.Clone(r.Snapshot())
-	for id := range uint64(8) {
-		for family, ev := range map[uint64]abi.Event{2: {File: output(id, "x")}, 3: {Exec: output(id, "x")}, 4: {Git: output(id, "x")}, 5: {Browse: output(id, "x")}} {
+	for id := range uint64(9) {
+		for family, ev := range map[uint64]abi.Event{2: {File: output(id, "x")}, 3: {Exec: output(id, "x")}, 4: {Git: output(id, "x")}, 5: {Browse: output(id, "x")}, 6: {Tool: output(id, "x")}} {
 			if family != id {
 				r.check(ev)
 			}
@@ -328,9 +332,10 @@ func TestResultsAreTakenOnlyForTheirFamilyAndOnce(t *testing.T) {
 	r.check(abi.Event{File: output(2, "again")})
 	r.check(abi.Event{Exec: output(3, "x")})
 	r.check(abi.Event{Git: output(4, "x")})
-	r.check(abi.Event{Browse: output(5, "x")}, ask(6, user("a"),
-		agent(nil, dispatched(2, read), dispatched(3, exec), dispatched(4, git), dispatched(5, browse)),
-		tool(2, "x", false), tool(3, "x", false), tool(4, "x", false), tool(5, "x", false)))
+	r.check(abi.Event{Browse: output(5, "x")})
+	r.check(abi.Event{Tool: output(6, "x")}, ask(7, user("a"),
+		agent(nil, dispatched(2, read), dispatched(3, exec), dispatched(4, git), dispatched(5, browse), dispatched(6, use)),
+		tool(2, "x", false), tool(3, "x", false), tool(4, "x", false), tool(5, "x", false), tool(6, "x", false)))
 }
 
 func TestTheTimerSavesOnceAfterAChange(t *testing.T) {
@@ -351,4 +356,54 @@ func TestTheTimerSavesOnceAfterAChange(t *testing.T) {
 	r.tell(abi.Event{Exec: output(4, "x")})
 	r.check(reply(7, nil), save(8), done(9, 1, complete))
 	r.check(timer)
+}
+
+func rebase(next, turn uint64, messages ...abi.Message) abi.Event {
+	return abi.Event{Rebase: &abi.Rebase{NextID: next, Turn: turn, Messages: messages}}
+}
+
+func TestARebaseReplacesTheConversationBetweenTurns(t *testing.T) {
+	r := begin(t, abi.Config{})
+	r.check(rebase(1, 0), save(1)) // also at the very beginning
+	r.check(turn(1, "a"), ask(2, user("a")))
+	during := bytes.Clone(r.Snapshot())
+	r.check(rebase(100, 100, user("never"))) // a turn runs
+	if !bytes.Equal(during, r.Snapshot()) {
+		t.Fatal("a rebase during a turn changed the session")
+	}
+	r.check(turn(2, "b"), save(3))
+	r.check(rebase(100, 100, user("never"))) // and another is queued
+	r.check(cancel(2), save(4), done(5, 2, cancelled))
+	r.check(reply(2, new("A")), emit(6, "A"), save(7), done(8, 1, complete))
+	before := bytes.Clone(r.Snapshot())
+	for _, back := range []abi.Event{rebase(0, 2), rebase(8, 2), rebase(9, 1), rebase(9, 0), rebase(0, 0), rebase(8, 100)} {
+		r.check(back)
+	}
+	if !bytes.Equal(before, r.Snapshot()) {
+		t.Fatal("a rebase that goes back changed the session")
+	}
+	kept := []abi.Message{user("summary"), agent(nil, dispatched(40, use), dispatched(41, escaping)), tool(40, "x", false), tool(41, "y", true)}
+	r.check(rebase(9, 7, kept...), save(9))
+	r.check(rebase(9, 7, user("again"))) // delivered twice
+	r.check(abi.Event{Timer: true})      // it was saved
+	r.check(abi.Event{Tool: output(40, "late")})
+	r = r.restored()
+	r.check(turn(7, "seen"))
+	r.check(turn(8, "b"), ask(10, append(kept, user("b"))...))
+	r.check(reply(10, nil), save(11), done(12, 8, complete))
+	r.check(rebase(50, 8), save(50))
+	r.check(turn(9, "c"), ask(51, user("c")))
+}
+
+func TestARebaseMakesRoom(t *testing.T) {
+	half := strings.Repeat("x", loop.Limit/2)
+	r := begin(t, abi.Config{})
+	for n := range uint64(5) {
+		r.tell(turn(n+1, half))
+		r.tell(reply(1+5*n, new("y")))
+		r.check(rebase(5+5*n, n+1, user("short")), save(5+5*n))
+	}
+	if len(r.Snapshot()) > 1000 {
+		t.Fatalf("a snapshot of %d bytes after the conversation was replaced", len(r.Snapshot()))
+	}
 }

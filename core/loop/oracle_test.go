@@ -86,7 +86,7 @@ func (o *oracle) step(ev abi.Event) (out []abi.Action) {
 					ID: o.last, Text: "refused: " + *place + " is not inside the workspace", Failed: true,
 				}})
 			} else {
-				act(abi.Op{Read: c.Read, Write: c.Write, Patch: c.Patch, Exec: c.Exec, Git: c.Git, Browse: c.Browse})
+				act(abi.Op{Read: c.Read, Write: c.Write, Patch: c.Patch, Exec: c.Exec, Git: c.Git, Browse: c.Browse, Tool: c.Tool})
 				o.awaited = append(o.awaited, abi.Dispatch{ID: o.last, Call: c})
 			}
 			agent.Calls = append(agent.Calls, abi.Dispatch{ID: o.last, Call: c})
@@ -94,6 +94,11 @@ func (o *oracle) step(ev abi.Event) (out []abi.Action) {
 		o.saved = false
 		if len(o.awaited) == 0 {
 			ask()
+		}
+	case ev.Rebase != nil:
+		if b := ev.Rebase; o.turn == 0 && b.NextID > o.last && b.Turn >= o.highest {
+			o.last, o.highest, o.messages = b.NextID-1, b.Turn, append([]abi.Message(nil), b.Messages...)
+			act(abi.Op{Save: true})
 		}
 	case ev.Timer:
 		if !o.saved {
@@ -153,6 +158,8 @@ func delivered(ev abi.Event) (*abi.Output, func(abi.Call) bool) {
 		return ev.Git, func(c abi.Call) bool { return c.Git != nil }
 	case ev.Browse != nil:
 		return ev.Browse, func(c abi.Call) bool { return c.Browse != nil }
+	case ev.Tool != nil:
+		return ev.Tool, func(c abi.Call) bool { return c.Tool != nil }
 	}
 	return ev.File, func(c abi.Call) bool { return c.Read != nil || c.Write != nil || c.Patch != nil }
 }

@@ -71,7 +71,7 @@ func Restore(state, buffer []byte) (*Session, error) {
 	s.restore(&r)
 	first := r.At()
 	for more := r.More(']'); more; more = r.More(']') {
-		readMessage(&r)
+		readMessage(&r, nil)
 	}
 	last := r.At() - 1
 	r.Expect("}")
@@ -109,7 +109,7 @@ func (s *Session) restore(r *abi.Reader) {
 		r.Expect(`,"family":`)
 		f := r.Uint()
 		r.Expect(`}`)
-		if f > uint64(browseFamily) {
+		if f > uint64(toolFamily) {
 			r.Fail("unknown family")
 		}
 		s.calls = append(s.calls, call{id, family(f)})
@@ -154,7 +154,7 @@ func (s *Session) sound() bool {
 	return id <= s.last && s.ask <= s.last && turn <= s.highest
 }
 
-// config reads an abi.Config.
+// config reads an abi.Config, of which an absent member is null.
 func (s *Session) config(r *abi.Reader) {
 	s.model, s.prelude = null, null
 	var seen uint
@@ -179,40 +179,4 @@ func keep(r *abi.Reader) []byte {
 		return null
 	}
 	return append([]byte(nil), r.Literal()...)
-}
-
-// readMessage checks an abi.Message. Its spelling must be the encoder's, which
-// Plain says at the end of each stretch.
-func readMessage(r *abi.Reader) {
-	name, bare := r.Variant()
-	switch {
-	case bare:
-		r.Unknown("message", name)
-	case string(name) == "User":
-		r.Literal()
-	case string(name) == "Tool":
-		readOutput(r)
-	case string(name) == "Agent":
-		r.Expect(`{"text":`)
-		optional(r)
-		r.Expect(`,"calls":`)
-		r.Enter('[')
-		for r.More(']') {
-			r.Expect(`{"id":`)
-			r.Uint()
-			r.Expect(`,"call":`)
-			plain := r.Plain()
-			readCall(r)
-			if !plain {
-				r.Foreign()
-			}
-			r.Expect(`}`)
-		}
-		r.Expect(`}`)
-	default:
-		r.Unknown("message", name)
-	}
-	if !bare {
-		r.Close()
-	}
 }

@@ -15,7 +15,7 @@ import (
 func busySession(t *testing.T) run {
 	r := begin(t, abi.Config{Model: new("m"), Prelude: new("say \"hi\"\n")})
 	r.tell(turn(1, "\U0001f600 a"))
-	r.tell(reply(1, new("x"), read, escaping, exec, git))
+	r.tell(reply(1, new("x"), read, escaping, exec, git, use))
 	r.tell(abi.Event{Git: output(5, "clean")})
 	r.tell(turn(2, "b"))
 	r.tell(turn(3, "c"))
@@ -31,8 +31,10 @@ func TestARestoredSessionGoesOnAsTheOriginal(t *testing.T) {
 		{File: output(2, "x")},
 		{Timer: true},
 		turn(4, "d"), cancel(3),
+		{Tool: output(6, "x")},
 		{Exec: output(4, "x")},
-		reply(9, nil, read), cancel(1), reply(14, new("bye")), reply(18, nil),
+		reply(13, nil, read), cancel(1), reply(17, new("bye")), reply(21, nil),
+		rebase(30, 9, user("x"), tool(2, "y", true)), turn(9, "never"), turn(10, "e"),
 	} {
 		if want, got := original.tell(ev), other.tell(ev); want != got {
 			t.Fatalf("the original answers %s, the restored one %s", want, got)
@@ -84,11 +86,13 @@ func TestAForgedSnapshotIsNoSession(t *testing.T) {
 	}
 	for _, forged := range [][2]string{
 		{`{"model":"m"`, `{"model": "m"`},
-		{`"last":7`, `"last":3`},
+		{`"last":8`, `"last":3`},
 		{`"highest":3`, `"highest":2`},
 		{`"turn":1,`, `"turn":0,`},
 		{`"ask":0`, `"ask":2`},
 		{`"family":1`, `"family":9`},
+		{`"family":4`, `"family":5`},
+		{`"arguments":`, `"argument":`},
 		{`"id":2,"family"`, `"id":4,"family"`},
 		{`{"turn":3`, `{"turn":2`},
 		{`"moved":false`, `"moved":null`},

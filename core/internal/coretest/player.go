@@ -48,6 +48,7 @@ var Paths = []string{
 type Player struct {
 	choose Choose
 	turn   uint64         // the last one sent
+	last   uint64         // the last action's id
 	asks   []uint64       // every ask seen, the last one is newest
 	open   []abi.Dispatch // calls that were dispatched and not answered
 	past   []abi.Event    // events to send again
@@ -60,13 +61,14 @@ func NewPlayer(choose Choose) *Player { return &Player{choose: choose} }
 func (p *Player) Saw(actions []abi.Action) {
 	for _, a := range actions {
 		o := a.Op
+		p.last = a.ID
 		switch {
 		case o.Model != nil:
 			p.asks = append(p.asks, a.ID)
 		case o.Save, o.Emit != nil, o.Done != nil:
 		default:
 			p.open = append(p.open, abi.Dispatch{ID: a.ID, Call: abi.Call{
-				Read: o.Read, Write: o.Write, Patch: o.Patch, Exec: o.Exec, Git: o.Git, Browse: o.Browse,
+				Read: o.Read, Write: o.Write, Patch: o.Patch, Exec: o.Exec, Git: o.Git, Browse: o.Browse, Tool: o.Tool,
 			}})
 		}
 	}
@@ -81,7 +83,7 @@ func (p *Player) Next() abi.Event {
 
 func (p *Player) next() abi.Event {
 	c := p.choose
-	switch c(16) {
+	switch c(18) {
 	case 0, 1:
 		p.turn += uint64(1 + c(2))
 		return abi.Event{Turn: &abi.Turn{ID: p.turn, Prompt: p.text()}}
@@ -94,7 +96,9 @@ func (p *Player) next() abi.Event {
 			return p.past[len(p.past)-1-c(min(len(p.past), 8))]
 		}
 	case 5:
-		return p.result(abi.Output{ID: uint64(c(200)), Text: p.text()}, c(4))
+		return p.result(abi.Output{ID: uint64(c(200)), Text: p.text()}, c(5))
+	case 16:
+		return p.rebase()
 	case 6, 7, 8, 9:
 		if len(p.asks) > 0 {
 			id := p.asks[len(p.asks)-1-c(c(len(p.asks))+1)%len(p.asks)]
@@ -113,10 +117,12 @@ func (p *Player) next() abi.Event {
 				family = 2
 			case d.Call.Browse != nil:
 				family = 3
+			case d.Call.Tool != nil:
+				family = 4
 			}
 			if c(8) == 7 { // of the wrong family, and then again
 				p.open = append(p.open, d)
-				family = c(4)
+				family = c(5)
 			}
 			return p.result(abi.Output{ID: d.ID, Text: p.text(), Failed: c(2) == 1}, family)
 		}
@@ -133,8 +139,32 @@ func (p *Player) result(o abi.Output, family int) abi.Event {
 		return abi.Event{File: &o}
 	case 2:
 		return abi.Event{Git: &o}
+	case 4:
+		return abi.Event{Tool: &o}
 	}
 	return abi.Event{Browse: &o}
+}
+
+// rebase makes one with ids and turns that mostly go forward.
+func (p *Player) rebase() abi.Event {
+	c := p.choose
+	b := abi.Rebase{NextID: p.last + uint64(c(6)), Turn: p.turn + 1 - min(p.turn, uint64(c(3)))}
+	for i := range uint64(c(5)) {
+		switch c(3) {
+		case 0:
+			b.Messages = append(b.Messages, abi.Message{User: new(p.text())})
+		case 1:
+			b.Messages = append(b.Messages, abi.Message{Tool: &abi.Tool{ID: i, Text: p.text(), Failed: c(2) == 1}})
+		default:
+			m := abi.Agent{Text: p.option()}
+			for range c(3) {
+				m.Calls = append(m.Calls, abi.Dispatch{ID: i, Call: p.Call()})
+			}
+			b.Messages = append(b.Messages, abi.Message{Agent: &m})
+		}
+	}
+	p.turn = max(p.turn, b.Turn)
+	return abi.Event{Rebase: &b}
 }
 
 func (p *Player) text() string { return Texts[p.choose(len(Texts))] }
@@ -167,7 +197,9 @@ func (p *Player) reply() abi.Reply {
 
 // Call makes a call of a model.
 func (p *Player) Call() abi.Call {
-	switch p.choose(7) {
+	switch p.choose(8) {
+	case 7:
+		return abi.Call{Tool: &abi.Use{Name: p.text(), Arguments: p.text()}}
 	case 0, 1:
 		return abi.Call{Read: &abi.Read{Path: p.path()}}
 	case 2:

@@ -11,10 +11,38 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// Without returns the JSON text data once for each member of each object in it,
+// with that member left out.
+func Without(data []byte) (all [][]byte) {
+	whole := parse(data)
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, element := range v {
+				walk(element)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				member := v[name]
+				delete(v, name)
+				all = append(all, respell(func(n int) int { return n - 1 }, nil, whole))
+				v[name] = member
+				walk(member)
+			}
+		}
+	}
+	walk(whole)
+	return all
+}
+
 // Respell writes the JSON text data with other white space, another order of
 // members and other escapes, which mean the same.
 func Respell(choose Choose, data []byte) []byte {
-	var v any
+	return respell(choose, nil, parse(data))
+}
+
+func parse(data []byte) (v any) {
 	numbers := json.UnmarshalFromFunc(func(dec *jsontext.Decoder, n *any) error {
 		if dec.PeekKind() != '0' {
 			return errors.ErrUnsupported
@@ -26,7 +54,7 @@ func Respell(choose Choose, data []byte) []byte {
 	if err := json.Unmarshal(data, &v, json.WithUnmarshalers(numbers)); err != nil {
 		panic(err)
 	}
-	return respell(choose, nil, v)
+	return v
 }
 
 type number string
