@@ -19,7 +19,7 @@ import (
 var unconfined = []string{
 	"cmd/agent-lsp/checks.go checkerConfig", // the person switched it off
 	"tools/sandbox.go confinement",          // the person switched it off
-	"tools/sandbox.go looking",              // git's settings run nothing
+	"tools/sandbox.go looking",              // where the system cannot confine; the configuration names no program
 }
 
 func TestEveryUnconfinedProgramIsListed(t *testing.T) {

@@ -8,10 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
-	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
 // Decide says what policy makes of a call: run it, ask a person, or refuse it. It
@@ -125,12 +123,12 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 // ignoredByGit reports whether the root is a git work tree that ignores a path,
 // so that git could not bring back what was there.
 func (e *Executor) ignoredByGit(ctx context.Context, p string) bool {
-	if _, ok := gitTop(realPath(e.ws.Dir())); !ok || e.policy().Untrusted {
+	r, ok, err := e.findRepository(realPath(e.ws.Dir()))
+	if err != nil || !ok {
 		return false
 	}
-	argv := append(slices.Clone(gitSafe), "check-ignore", "-q", "--", p)
-	r, err := proc.Run(ctx, proc.Spec{Argv: append([]string{"git"}, argv...), Dir: e.ws.Dir(), Env: e.gitEnv(), Timeout: 5 * time.Second, Policy: looking()})
-	return err == nil && r.OK()
+	_, res, err := e.ownGit(ctx, r, realPath(e.ws.Dir()), []string{"check-ignore", "-q", "--", p}, statusTimeout, 0)
+	return err == nil && res.OK()
 }
 
 func (e *Executor) decideExec(op *abi.Exec) Decision {

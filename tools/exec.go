@@ -57,20 +57,24 @@ func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) Ou
 		}
 		return failf("%s could not be started: %s", spec.Argv[0], err)
 	}
-	out := Outcome{State: Completed}
-	if !r.OK() {
-		out.State = Failed
-	}
-	if r.Cancelled {
-		out.State = Cancelled
-	}
-	out.Text = e.ended(spec, r)
+	out := Outcome{State: stateOf(r), Text: e.ended(spec, r)}
 	// What is done is done, also when the turn was cancelled meanwhile.
 	if watch != nil {
 		out.Touched = watch.changed(context.WithoutCancel(ctx))
 		out.Text += touchedText(out.Touched)
 	}
 	return out
+}
+
+// stateOf is the state of a call whose program ended so.
+func stateOf(r proc.Result) State {
+	switch {
+	case r.Cancelled:
+		return Cancelled
+	case !r.OK():
+		return Failed
+	}
+	return Completed
 }
 
 // ended tells how a program ended and what it printed.

@@ -71,6 +71,9 @@ type Executor struct {
 	cfg  Config
 	ws   Workspace
 	seen memory
+	// outer is git's directory outside the root that commands may write to, found
+	// once: what they change in the workspace gives them no other.
+	outer string
 	// dial says whether an address may be dialled; it is mayDial.
 	dial func(address string) error
 
@@ -95,6 +98,7 @@ func New(cfg Config) (*Executor, error) {
 	def(&cfg.MaxRead, DefaultMaxRead)
 	e := &Executor{cfg: cfg, ws: cfg.Workspace, granted: map[string]bool{}}
 	e.dial = e.mayDial
+	e.outer = e.outerRepository()
 	return e, nil
 }
 

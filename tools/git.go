@@ -72,10 +72,8 @@ func (e *Executor) decideGit(op *abi.Git) Decision {
 	if c.reads || e.policy().Mode == ModeAll {
 		d.Verdict = Allow
 	}
-	if e.policy().Untrusted {
-		if err := gitOnlyLooks(c); err != nil {
-			d.Verdict, d.Reason = Deny, err.Error()
-		}
+	if e.policy().Untrusted && !c.reads {
+		d.Verdict, d.Reason = Deny, untrusted
 	}
 	d = e.settle(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...)}, "")
 	// What may not be run as a program may not be run by this way either.
@@ -93,15 +91,8 @@ func (e *Executor) insideGit(c gitCommand) (dir string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("git -C: %w", err)
 	}
-	root := realPath(e.ws.Dir())
-	for at := realPath(dir); !hasGit(at); at = filepath.Dir(at) {
-		rel, ok := below(root, at)
-		if !ok || filepath.Dir(at) == at {
-			break // what lies above was made by no call
-		}
-		if disguised(at) {
-			return "", fmt.Errorf("%s looks like git's own directory, in which git is not run: its settings could start programs", filepath.ToSlash(rel))
-		}
+	if _, _, err := e.findRepository(realPath(dir)); err != nil {
+		return "", err
 	}
 	if c.name != "diff" {
 		return dir, nil
@@ -123,25 +114,30 @@ func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
 	if err != nil {
 		return failf("not run: %s", err)
 	}
-	argv := slices.Concat([]string{"git"}, gitSafe)
-	if e.policy().Untrusted {
-		if err := gitOnlyLooks(c); err != nil {
-			return failf("not run: %s", err)
-		}
-		if err := e.harmlessConfig(ctx, dir); err != nil {
-			return failf("not run: %s", err)
-		}
-		argv = append(argv, gitUntrusted...)
-		c.flags = append(c.flags, gitStays(c)...)
+	if c.reads && c.name != "version" { // which needs no repository and reads none
+		return e.gitLook(ctx, c, dir)
 	}
-	env := e.gitEnv()
-	if c.reads {
-		// Looking must not even refresh the index.
-		env = append(env, "GIT_OPTIONAL_LOCKS=0")
+	if !c.reads && e.policy().Untrusted {
+		return failf("not run: %s", untrusted)
 	}
-	argv = append(append(argv, c.name), c.flags...)
-	argv = append(argv, c.args...)
 	return e.command(ctx, proc.Spec{
-		Argv: argv, Dir: dir, Env: env, Timeout: e.cfg.Exec.Timeout, Policy: e.confinement(),
+		Argv: slices.Concat([]string{"git"}, gitSafe, []string{c.name}, c.flags, c.args), Dir: dir, Env: e.gitEnv(),
+		Timeout: e.cfg.Exec.Timeout, Policy: e.confinement(),
 	}, !c.reads)
+}
+
+// gitLook performs a call that only reads, for which nobody is asked.
+func (e *Executor) gitLook(ctx context.Context, c gitCommand, dir string) Outcome {
+	r, ok, err := e.findRepository(realPath(dir))
+	if err == nil && !ok {
+		err = fmt.Errorf("%s is in no git repository", filepath.ToSlash(dir))
+	}
+	if err != nil {
+		return failf("not run: %s", err)
+	}
+	spec, res, err := e.ownGit(ctx, r, dir, slices.Concat([]string{c.name}, c.flags, c.args), e.cfg.Exec.Timeout, 0)
+	if err != nil {
+		return failf("not run: %s", err)
+	}
+	return Outcome{State: stateOf(res), Text: e.ended(spec, res)}
 }

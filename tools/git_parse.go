@@ -21,7 +21,7 @@ type gitCommand struct {
 var gitReads = []string{
 	"annotate", "blame", "cat-file", "check-attr", "check-ignore", "cherry", "count-objects", "describe", "diff", "diff-files",
 	"diff-index", "diff-tree", "for-each-ref", "grep", "log", "ls-files", "ls-tree", "merge-base", "name-rev", "range-diff",
-	"rev-list", "rev-parse", "shortlog", "show", "show-branch", "show-ref", "status", "verify-commit", "verify-tag", "version", "whatchanged",
+	"rev-list", "rev-parse", "shortlog", "show", "show-branch", "show-ref", "status", "version", "whatchanged",
 }
 
 // gitChanges are the other subcommands that may be run, when allowed.
@@ -29,12 +29,26 @@ var gitChanges = []string{
 	"add", "am", "apply", "archive", "bisect", "branch", "checkout", "cherry-pick", "clean", "clone", "commit", "config", "fetch", "fsck",
 	"gc", "init", "ls-remote", "maintenance", "merge", "merge-file", "mv", "notes", "prune", "pull", "push", "rebase", "reflog", "remote",
 	"repack", "replace", "rerere", "reset", "restore", "revert", "rm", "sparse-checkout", "stash", "submodule", "switch", "symbolic-ref",
-	"tag", "update-index", "update-ref", "worktree", "write-tree", "commit-tree", "read-tree", "format-patch", "bundle",
+	"tag", "update-index", "update-ref", "verify-commit", "verify-tag", "worktree", "write-tree", "commit-tree", "read-tree", "format-patch", "bundle",
 }
 
 // gitDiffs are the reading subcommands that may start a program to show a
 // difference, unless told not to.
 var gitDiffs = []string{"diff", "log", "show", "whatchanged", "diff-files", "diff-index", "diff-tree"}
+
+// gitDescends are options that make git look into the repositories inside a
+// repository, or may: what is named there as a program runs.
+var gitDescends = []string{"--submodule", "--ignore-submodules", "--recurse-submodules", "--dirty", "--broken"}
+
+// gitStays are the forms of such options that keep git out of them.
+var gitStays = []string{"--ignore-submodules", "--ignore-submodules=all", "--ignore-submodules=dirty"}
+
+// descends reports whether a command may look into the repositories inside its own.
+func (c gitCommand) descends() bool {
+	return c.name == "submodule" || slices.ContainsFunc(c.args, func(a string) bool {
+		return !slices.Contains(gitStays, a) && abbreviates(a, gitDescends) != ""
+	})
+}
 
 // gitForbidden are long options that write files, run programs or read outside of
 // the repository. They are refused in every unambiguous abbreviation.
@@ -92,9 +106,12 @@ func parseGit(argv []string) (gitCommand, error) {
 	if err := gitOptions(c); err != nil {
 		return c, err
 	}
-	c.reads = known || gitOnlyLists(c)
+	c.reads = (known || gitOnlyLists(c)) && !c.descends()
 	if slices.Contains(gitDiffs, c.name) {
 		c.flags = []string{"--no-ext-diff"}
+	}
+	if c.reads && (c.name == "status" || slices.Contains(gitDiffs, c.name)) {
+		c.flags = append(c.flags, "--ignore-submodules=dirty")
 	}
 	return c, nil
 }
@@ -235,8 +252,6 @@ func gitOnlyLists(c gitCommand) bool {
 		return first == "" || first == "list" || first == "show"
 	case "bisect":
 		return first == "log"
-	case "submodule":
-		return first == "status" && !slices.Contains(c.args, "--recursive")
 	case "symbolic-ref":
 		return len(c.args) == 1 && !strings.HasPrefix(first, "-")
 	}

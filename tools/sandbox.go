@@ -2,8 +2,6 @@ package tools
 
 import (
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
@@ -18,65 +16,20 @@ func (e *Executor) confinement() proc.Policy {
 }
 
 // looking is the policy of the git that the server itself runs to look at a
-// repository.
+// repository: it writes nothing and reaches nobody.
 func looking() proc.Policy {
-	return proc.Unconfined("settings on its command line keep it from running programs")
+	if proc.SandboxSupport() != nil {
+		return proc.Unconfined("the system cannot confine it, and the configuration that it gets names no program")
+	}
+	return proc.Confined(proc.Sandbox{Writable: []string{os.DevNull}, Offline: true})
 }
 
 // writable are the places that a confined command may write below: the workspace
 // and the repository that it is part of, temporary files and caches.
 func (e *Executor) writable() []string {
 	out := append([]string{e.ws.Dir()}, proc.Scratch(e.env())...)
-	if dir := repository(realPath(e.ws.Dir())); dir != "" {
-		out = append(out, dir)
+	if e.outer != "" {
+		out = append(out, e.outer)
 	}
 	return append(out, e.cfg.Exec.Writable...)
-}
-
-// repository is git's own directory for a work tree that dir lies in, when it is
-// not below dir itself.
-func repository(dir string) string {
-	prefix, ok := gitTop(dir)
-	if !ok {
-		return ""
-	}
-	top := filepath.Clean(filepath.Join(dir, filepath.FromSlash(upward(prefix))))
-	git := filepath.Join(top, ".git")
-	info, err := os.Lstat(git)
-	if err != nil {
-		return ""
-	}
-	if info.IsDir() {
-		if prefix == "" {
-			return ""
-		}
-		return git
-	}
-	return linkedRepository(top, git)
-}
-
-// upward leads from a directory to the one that prefix starts at.
-func upward(prefix string) string {
-	return "." + strings.Repeat("/..", strings.Count(prefix, "/"))
-}
-
-// linkedRepository follows the file that stands for git's directory in a linked
-// work tree to the common directory of all of them.
-func linkedRepository(top, file string) string {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
-	name, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
-	if !ok {
-		return ""
-	}
-	dir := filepath.FromSlash(name)
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(top, dir)
-	}
-	if common, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
-		return filepath.Join(dir, filepath.FromSlash(strings.TrimSpace(string(common))))
-	}
-	return dir
 }

@@ -13,7 +13,14 @@ import (
 
 func TestMain(m *testing.M) {
 	proc.Main()
-	os.Exit(m.Run())
+	cache, err := os.MkdirTemp("", "agent-lsp-tools-")
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("XDG_CACHE_HOME", cache) //nolint:errcheck // the name is a good one
+	code := m.Run()
+	_ = os.RemoveAll(cache)
+	os.Exit(code)
 }
 
 // world is an executor on a directory of its own.

@@ -4,13 +4,10 @@ import (
 	"context"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
 // statusTimeout bounds each look at git's status: in a huge work tree the files
@@ -99,19 +96,23 @@ func has(m map[string]stamp, p string) bool {
 // dirty answers what git calls changed below the root, with enough to notice a
 // further change; nil without git.
 func (e *Executor) dirty(ctx context.Context) map[string]stamp {
-	prefix, ok := gitTop(realPath(e.ws.Dir()))
-	if !ok || e.policy().Untrusted {
+	root := realPath(e.ws.Dir())
+	r, ok, err := e.findRepository(root)
+	if err != nil || !ok {
 		return nil
 	}
-	argv := append(append([]string{"git", "--no-optional-locks"}, gitSafe...), "status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames", "--", ".")
-	r, err := proc.Run(ctx, proc.Spec{
-		Argv: argv, Dir: e.ws.Dir(), Env: e.gitEnv(), Timeout: statusTimeout, KeepHead: 4 << 20, Policy: looking(),
-	})
-	if err != nil || !r.OK() || r.Stdout.Elided > 0 {
+	prefix := ""
+	if rel, ok := below(r.top, root); ok && rel != "." {
+		prefix = filepath.ToSlash(rel) + "/"
+	}
+	_, res, err := e.ownGit(ctx, r, root, []string{
+		"status", "--ignore-submodules=dirty", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames", "--", ".",
+	}, statusTimeout, 4<<20)
+	if err != nil || !res.OK() || res.Stdout.Elided > 0 {
 		return nil
 	}
 	out := map[string]stamp{}
-	for entry := range strings.SplitSeq(string(r.Stdout.Bytes()), "\x00") {
+	for entry := range strings.SplitSeq(string(res.Stdout.Bytes()), "\x00") {
 		if len(entry) < 4 {
 			continue
 		}
@@ -122,48 +123,4 @@ func (e *Executor) dirty(ctx context.Context) map[string]stamp {
 		out[p] = e.stamp(p, false)
 	}
 	return out
-}
-
-// gitTop answers how many directories above the root the work tree of git begins
-// that it lies in, as the path of the root below that: "" for the top itself. Ok
-// is false when it lies in none.
-func gitTop(dir string) (prefix string, ok bool) {
-	for at := dir; ; {
-		if disguised(at) {
-			return "", false
-		}
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			rel, err := filepath.Rel(at, dir)
-			if err != nil || rel == "." {
-				return "", err == nil
-			}
-			return filepath.ToSlash(rel) + "/", true
-		}
-		up := filepath.Dir(at)
-		if up == at {
-			return "", false
-		}
-		at = up
-	}
-}
-
-// disguised reports whether git takes a directory for its own one of a repository
-// although nothing in it is named .git. Files with harmless names are enough for
-// that, so a model could make one, with settings that start programs.
-func disguised(dir string) bool { return gitsOwn(dir) && !hasGit(dir) }
-
-// gitsOwn reports whether a directory is laid out as git's own.
-func gitsOwn(dir string) bool {
-	there := func(name string) bool {
-		_, err := os.Lstat(filepath.Join(dir, name))
-		return err == nil
-	}
-	return there("HEAD") && (there("objects") || there("commondir"))
-}
-
-// hasGit reports whether a work tree begins at a directory: git looks no further.
-func hasGit(dir string) bool {
-	git := filepath.Join(dir, ".git")
-	info, err := os.Lstat(git)
-	return err == nil && (!info.IsDir() || gitsOwn(git))
 }

@@ -53,11 +53,16 @@ type Spec struct {
 	Policy Policy
 }
 
-// Sandbox confines file system writes of a program and all that it starts.
+// Sandbox confines a program and all that it starts: file system writes, and the
+// network if it says so.
 type Sandbox struct {
 	// Writable are absolute paths of directories and files below which writing is
 	// allowed; one that does not exist is ignored.
 	Writable []string `json:"writable"`
+	// Offline keeps it from connecting to and listening on TCP ports, and from
+	// signalling and abstract sockets of others, where the kernel's Landlock knows
+	// them (Linux 6.7 and 6.12).
+	Offline bool `json:"offline,omitzero"`
 }
 
 // Result is how a run ended. At most one of NotFound, TimedOut and Cancelled is

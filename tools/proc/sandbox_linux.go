@@ -64,7 +64,14 @@ func confine(s Sandbox) error {
 		}
 		rules = append(rules, landlock.PathAccess(r, p).IgnoreIfMissing())
 	}
-	if err := (landlock.Config{HandledAccessFS: rights}).RestrictPaths(rules...); err != nil {
+	cfg := landlock.Config{HandledAccessFS: rights}
+	if s.Offline && v >= 4 {
+		cfg.HandledAccessNet = ll.AccessNetBindTCP | ll.AccessNetConnectTCP
+	}
+	if s.Offline && v >= 6 {
+		cfg.Scoped = ll.ScopeAbstractUnixSocket | ll.ScopeSignal
+	}
+	if err := cfg.Restrict(rules...); err != nil {
 		return fmt.Errorf("confine: %w", err)
 	}
 	return nil

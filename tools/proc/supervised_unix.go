@@ -21,7 +21,7 @@ import (
 // one costs several times what starting most programs does, and programs come in
 // bursts.
 const (
-	idleMost = 2
+	idleMost = 3 // a command's, a check's, and that of the server's own git
 	idleFor  = 500 * time.Millisecond
 )
 
@@ -93,7 +93,7 @@ func startSupervised(path string, spec Spec, stdout, stderr *os.File) (child, er
 func acquire(sandbox *Sandbox) (l *link, kept bool, err error) {
 	key := "-"
 	if sandbox != nil {
-		key = strings.Join(sandbox.Writable, "\x00")
+		key = fmt.Sprint(sandbox.Offline) + "\x00" + strings.Join(sandbox.Writable, "\x00")
 	}
 	idle.Lock()
 	for i, kept := range slices.Backward(idle.list) {
