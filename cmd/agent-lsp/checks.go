@@ -26,7 +26,8 @@ type checks struct {
 	configs map[string]*config.Config
 	made    map[string]*checker.Checker
 	retired []*checker.Checker // replaced, and perhaps still in use
-	watched map[string]*watched
+	folders map[string]*checker.Folder
+	closed  bool                                  // folders that are opened now are closed at once
 	report  func(folder string, r checker.Result) // nil: nothing is watched
 	log     *slog.Logger
 }
@@ -83,20 +84,35 @@ func (c *checks) of(root string) *checker.Checker {
 
 // AfterEdit implements session.Checker.
 func (c *checks) AfterEdit(ctx context.Context, workspace string, edited []string) []checker.Result {
-	w := c.watching(workspace)
-	done := w.checking(edited...)
-	results := c.of(workspace).AfterEdit(ctx, workspace, edited)
-	done(results...)
-	return results
+	return c.folder(workspace).AfterEdit(ctx, edited)
 }
 
 // Check implements session.Checker.
 func (c *checks) Check(ctx context.Context, workspace, root string) checker.Result {
-	w := c.watching(workspace)
-	done := w.checking()
-	r := c.of(workspace).Check(ctx, root)
-	done(r)
-	return r
+	return c.folder(workspace).Check(ctx, root)
+}
+
+// folder returns what checks a folder and keeps its findings from going stale.
+func (c *checks) folder(dir string) *checker.Folder {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f := c.folders[dir]; f != nil {
+		return f
+	}
+	cfg := checker.FolderConfig{Dir: dir, Checker: func() *checker.Checker { return c.of(dir) }, Log: c.log}
+	if report := c.report; report != nil {
+		cfg.Report = func(r checker.Result) { report(dir, r) }
+	}
+	f := checker.NewFolder(cfg)
+	if c.closed {
+		f.Close()
+		return f
+	}
+	if c.folders == nil {
+		c.folders = map[string]*checker.Folder{}
+	}
+	c.folders[dir] = f
+	return f
 }
 
 // Roots implements session.Checker.
@@ -112,11 +128,11 @@ func (c *checks) close() {
 		all = append(all, m)
 	}
 	c.made, c.retired = nil, nil
-	folders := c.watched
-	c.watched = nil
+	folders := c.folders
+	c.folders, c.closed = nil, true
 	c.mu.Unlock()
-	for _, w := range folders {
-		w.close()
+	for _, f := range folders {
+		f.Close()
 	}
 	for _, m := range all {
 		m.Close() //nolint:errcheck // it has none to report that a check did not

@@ -85,6 +85,9 @@ func newStorm(t *testing.T, seed uint64) *storm {
 		put(t, path, "one 😀\nanchor\r\nthree\n")
 		s.uris = append(s.uris, s.Open(path))
 	}
+	if _, err := s.Command("agent.check", map[string]any{"root": s.dir}); err != nil {
+		t.Fatal(err)
+	}
 	s.calm()
 	s.before = goroutinesOf(t, s.Editor)
 	return s

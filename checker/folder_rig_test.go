@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package checker
 
 import (
 	"io"
@@ -8,11 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/agent-lsp/agent-lsp/checker"
-	"github.com/agent-lsp/agent-lsp/config"
 	"golang.org/x/sys/unix"
 )
 
@@ -21,17 +20,12 @@ const patience = 20 * time.Second
 
 // folder is a workspace folder under watch, whose check greps for the word bad.
 type folder struct {
+	*Folder
 	t       *testing.T
 	dir     string
-	checks  *checks
-	reports chan checker.Result // of checks that nobody asked for
+	made    atomic.Pointer[Checker]
+	reports chan Result // of checks that nobody asked for
 	log     chan string
-}
-
-// Write keeps the lines of the log.
-func (f *folder) Write(line []byte) (int, error) {
-	f.log <- string(line)
-	return len(line), nil
 }
 
 // grep finds the word bad in the files of a root. Where there are named pipes
@@ -42,33 +36,41 @@ if test -p $PWD.runs; then echo > $PWD.runs; read go < $PWD.go; fi
 echo "$found"
 test -z "$found"`
 
-func newFolder(t *testing.T, roots ...string) *folder {
+func newFolderRig(t *testing.T, roots ...string) *folder {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &folder{t: t, dir: dir, checks: &checks{}, reports: make(chan checker.Result, 100), log: make(chan string, 100)}
+	f := &folder{t: t, dir: dir, reports: make(chan Result, 100), log: make(chan string, 100)}
 	for _, root := range roots {
 		put(t, f.path(root, "go.mod"), "module "+root+"\n")
 		f.write(root, "bad")
 	}
 	f.configure(grep)
-	f.checks.start(nil, func(folder string, r checker.Result) {
-		if folder != dir {
-			t.Errorf("reported of %s", folder)
-		}
-		f.reports <- r
-	}, slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	t.Cleanup(f.checks.close)
+	f.Folder = NewFolder(FolderConfig{
+		Dir: dir, Checker: f.made.Load, Report: func(r Result) { f.reports <- r },
+		Log: slog.New(slog.NewTextHandler(writer(func(line string) { f.log <- line }), &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	t.Cleanup(f.Close)
 	return f
 }
 
+// configure has the next checks run a script.
 func (f *folder) configure(script string) {
-	cfg := config.Default()
-	cfg.Exec.Sandbox = false
-	cfg.Checker.Commands = map[string][]string{"go": {"sh", "-c", script}}
-	f.checks.configure(f.dir, &cfg)
+	c := New(Config{Trusted: true, Commands: map[string]Command{Go: {Argv: []string{"sh", "-c", script}}}})
+	f.t.Cleanup(func() { _ = c.Close() })
+	f.made.Store(c)
+}
+
+func put(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (f *folder) path(parts ...string) string {
@@ -88,7 +90,7 @@ func (f *folder) write(root, text string) {
 func (f *folder) shown(roots ...string) {
 	f.t.Helper()
 	for _, root := range roots {
-		f.check(root, checker.Found)
+		f.check(root, Found)
 	}
 	f.seen()
 	for len(f.reports) > 0 {
@@ -110,15 +112,15 @@ func (f *folder) seen() {
 }
 
 // check asks for a check as a person does.
-func (f *folder) check(root string, want checker.Outcome) checker.Result {
+func (f *folder) check(root string, want Outcome) Result {
 	f.t.Helper()
-	return f.is(f.checks.Check(f.t.Context(), f.dir, f.path(root)), root, want)
+	return f.is(f.Check(f.t.Context(), f.path(root)), root, want)
 }
 
 // edited asks for a check as an edit of a root's file does.
-func (f *folder) edited(root string, want checker.Outcome) checker.Result {
+func (f *folder) edited(root string, want Outcome) Result {
 	f.t.Helper()
-	results := f.checks.AfterEdit(f.t.Context(), f.dir, []string{f.path(root, "a.go")})
+	results := f.AfterEdit(f.t.Context(), []string{f.path(root, "a.go")})
 	if len(results) != 1 {
 		f.t.Fatalf("%d results", len(results))
 	}
@@ -126,7 +128,7 @@ func (f *folder) edited(root string, want checker.Outcome) checker.Result {
 }
 
 // again waits for a check that nobody asked for.
-func (f *folder) again(root string, want checker.Outcome) {
+func (f *folder) again(root string, want Outcome) {
 	f.t.Helper()
 	select {
 	case r := <-f.reports:
@@ -136,7 +138,7 @@ func (f *folder) again(root string, want checker.Outcome) {
 	}
 }
 
-func (f *folder) is(r checker.Result, root string, want checker.Outcome) checker.Result {
+func (f *folder) is(r Result, root string, want Outcome) Result {
 	f.t.Helper()
 	if r.Root != f.path(root) || r.Outcome != want {
 		f.t.Fatalf("%s is %v, want %s %v: %s", r.Root, r.Outcome, root, want, r.Text)
@@ -176,5 +178,3 @@ func (f *folder) fifos(root string) (running, release func()) {
 			}
 		}
 }
-
-func (f *folder) watched() *watched { return f.checks.watching(f.dir) }

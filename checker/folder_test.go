@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package checker
 
 import (
 	"context"
@@ -12,27 +12,26 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
 
 func TestWhileFindingsAreShownChangesAreCheckedAgain(t *testing.T) {
-	f := newFolder(t, "one", "two")
+	f := newFolderRig(t, "one", "two")
 	f.shown("one", "two")
 	f.write("one", "good")
-	f.again("one", checker.Clean)
+	f.again("one", Clean)
 	f.write("one", "bad")
 	f.write("two", "bad, still")
-	f.again("two", checker.Found) // and one, of which nothing is shown, is not
-	f.edited("one", checker.Found)
+	f.again("two", Found) // and one, of which nothing is shown, is not
+	f.edited("one", Found)
 	f.write("one", "bad, as well")
-	f.again("one", checker.Found)
+	f.again("one", Found)
 }
 
 // TestOlderTimesOfFilesHideNoChange puts a file in place that was written long ago.
 func TestOlderTimesOfFilesHideNoChange(t *testing.T) {
-	f := newFolder(t, "one")
+	f := newFolderRig(t, "one")
 	put(t, f.path("old"), "good\n")
 	if err := os.Chtimes(f.path("old"), time.Time{}, time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
@@ -41,35 +40,35 @@ func TestOlderTimesOfFilesHideNoChange(t *testing.T) {
 	if err := os.Rename(f.path("old"), f.path("one", "a.go")); err != nil {
 		t.Fatal(err)
 	}
-	f.again("one", checker.Clean)
+	f.again("one", Clean)
 }
 
 func TestDeletedFilesAreCheckedAgain(t *testing.T) {
-	f := newFolder(t, "one")
+	f := newFolderRig(t, "one")
 	put(t, f.path("one", "b.go"), "fine\n")
 	f.shown("one")
 	if err := os.Remove(f.path("one", "a.go")); err != nil {
 		t.Fatal(err)
 	}
-	f.again("one", checker.Clean)
+	f.again("one", Clean)
 }
 
 // TestACheckedEditIsNotCheckedAgain lets the watch see an edit that its own check
 // saw; the change of another root behind it is checked again.
 func TestACheckedEditIsNotCheckedAgain(t *testing.T) {
-	f := newFolder(t, "one", "two")
-	f.edited("one", checker.Found)
+	f := newFolderRig(t, "one", "two")
+	f.edited("one", Found)
 	f.seen()
 	if len(f.reports) > 0 {
 		t.Error("an edit was checked again before anything changed")
 	}
-	f.check("two", checker.Found)
+	f.check("two", Found)
 	f.write("one", "bad, edited")
-	f.edited("one", checker.Found)
+	f.edited("one", Found)
 	f.write("two", "good")
-	f.again("two", checker.Clean)
+	f.again("two", Clean)
 	f.write("one", "bad, by another hand")
-	f.again("one", checker.Found)
+	f.again("one", Found)
 }
 
 // TestWhatWasChangedBeforeTheWatchBeganIsSeen changes a file after its check began
@@ -83,7 +82,7 @@ func TestWhatWasChangedBeforeTheWatchBeganIsSeen(t *testing.T) {
 		"removed": os.Remove,
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFolder(t, "one")
+			f := newFolderRig(t, "one")
 			put(t, f.path("one", "c.go"), "bad\n")
 			for _, name := range []string{"a.go", "c.go"} {
 				if err := os.Chtimes(f.path("one", name), time.Time{}, time.Unix(1, 0)); err != nil {
@@ -91,62 +90,72 @@ func TestWhatWasChangedBeforeTheWatchBeganIsSeen(t *testing.T) {
 				}
 			}
 			running, release := f.fifos("one")
-			asked := make(chan checker.Result, 1)
-			go func() { asked <- f.checks.Check(context.Background(), f.dir, f.path("one")) }()
+			asked := make(chan Result, 1)
+			go func() { asked <- f.Check(context.Background(), f.path("one")) }()
 			running()
 			if err := change(f.path("one", "c.go")); err != nil {
 				t.Fatal(err)
 			}
 			release()
-			f.is(<-asked, "one", checker.Found)
+			f.is(<-asked, "one", Found)
 			running()
 			release()
-			f.again("one", checker.Found)
+			f.again("one", Found)
 		})
 	}
+}
+
+// aWatch is a Folder whose changes a test tells, with the checks that nobody asked
+// for.
+func aWatch(t *testing.T) (f *Folder, changes chan Change, reports chan Result) {
+	t.Helper()
+	changes, reports = make(chan Change), make(chan Result, 10)
+	ended := make(chan struct{})
+	close(ended)
+	c := New(Config{Trusted: true})
+	f = newFolder(FolderConfig{
+		Dir: t.TempDir(), Checker: func() *Checker { return c }, Log: slog.New(slog.DiscardHandler),
+		Report: func(r Result) { reports <- r },
+	}, func(string, WatchConfig) (*Watcher, error) {
+		return &Watcher{changes: changes, quit: func() {}, ended: ended}, nil
+	})
+	return f, changes, reports
 }
 
 // TestAChangeWaitsForTheChecksUnderWay tells of a change while a check runs that
 // may have seen it: it is looked at when the check has ended.
 func TestAChangeWaitsForTheChecksUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := new(checks).watching(t.TempDir()) // without anybody to report to
-		path := filepath.Join(w.folder, "a.go")
+		f, changes, reports := aWatch(t)
+		path := filepath.Join(f.cfg.Dir, "a.go")
 		put(t, path, "bad\n")
-		w.checking()(checker.Result{Outcome: checker.Found, Root: w.folder})
-		done := w.checking(path)
-		another := w.checking() // waits for none
+		found := Result{Outcome: Found, Root: f.cfg.Dir}
+		f.begin(nil)(found)
+		end := f.begin([]string{path})
+		another := f.begin(nil) // waits for none
 		looked := false
 		go func() {
-			w.changed(checker.Change{Paths: []string{path}})
+			changes <- Change{Paths: []string{path}}
 			looked = true
 		}()
-		for _, end := range []func(...checker.Result){done, another} {
+		for _, end := range []func(...Result){end, another} {
 			synctest.Wait()
 			if looked {
 				t.Fatal("a change was looked at while a check ran")
 			}
-			w.checking()() // a change that waits is in nobody's way
-			end(checker.Result{Outcome: checker.Found, Root: w.folder})
+			f.begin(nil)() // a change that waits is in nobody's way
+			time.Sleep(time.Second)
+			end(found)
 		}
 		synctest.Wait()
-		if !looked {
-			t.Fatal("the change was never looked at")
+		if !looked || len(reports) > 0 {
+			t.Fatalf("looked at the change: %v, and checked again what the edit's check saw: %d", looked, len(reports))
 		}
-		w.checking()()
-		closing := w.checking()
-		looked = false
-		go func() {
-			w.changed(checker.Change{Everything: true})
-			looked = true
-		}()
-		synctest.Wait()
-		w.close()
-		synctest.Wait()
-		if !looked {
-			t.Error("a closed folder waits for the checks under way")
-		}
+		f.begin(nil)()
+		closing := f.begin(nil)
+		f.Close()
 		closing()
+		f.begin(nil)(found) // a closed folder lets every check go
 	})
 }
 
@@ -155,27 +164,27 @@ func TestAChangeWaitsForTheChecksUnderWay(t *testing.T) {
 func TestAChangeGivesWayToAnEdit(t *testing.T) {
 	for _, root := range []string{"one", "two"} {
 		t.Run("of "+root, func(t *testing.T) {
-			f := newFolder(t, "one", "two")
+			f := newFolderRig(t, "one", "two")
 			f.shown("one", "two")
 			running, release := f.fifos("one")
 			f.write("one", "bad, by another hand")
 			running()
 			if root == "two" {
-				f.edited(root, checker.Found)
+				f.edited(root, Found)
 				running()
 				release()
-				f.again("one", checker.Found)
+				f.again("one", Found)
 				return
 			}
-			answer := make(chan checker.Result, 1)
+			answer := make(chan Result, 1)
 			go func() {
-				answer <- f.checks.AfterEdit(context.Background(), f.dir, []string{f.path("one", "a.go")})[0]
+				answer <- f.AfterEdit(context.Background(), []string{f.path("one", "a.go")})[0]
 			}()
 			running() // the edit's own
 			release()
-			f.is(<-answer, "one", checker.Found)
+			f.is(<-answer, "one", Found)
 			f.write("two", "good")
-			f.again("two", checker.Clean) // and one, which was checked meanwhile, is not
+			f.again("two", Clean) // and one, which was checked meanwhile, is not
 		})
 	}
 }
@@ -183,63 +192,56 @@ func TestAChangeGivesWayToAnEdit(t *testing.T) {
 // TestACheckThatNobodyAskedForDoesNotBeginBeforeOneThatWaits has a check wait for
 // its turn while a root would be checked again.
 func TestACheckThatNobodyAskedForDoesNotBeginBeforeOneThatWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := new(checks).watching(t.TempDir())
-		since := time.Now()
-		done := w.checking()
-		rechecked := false
-		go func() { rechecked = w.recheck(w.folder, since) }()
-		time.Sleep(time.Second) // of the bubble
-		synctest.Wait()
-		if rechecked || w.yield != nil {
-			t.Fatal("a check began although another one runs")
-		}
-		w.checking()(checker.Result{Outcome: checker.Clean, Root: w.folder})
-		done()
-		synctest.Wait()
-		if !rechecked {
-			t.Error("a root was checked again that was checked meanwhile")
-		}
-	})
+	u := newUpkeep(t.Context(), &Folder{})
+	u.found["r"], u.asked = nil, 1
+	u.again(func(string) bool { return true })
+	if u.next(); u.cancel != nil || len(u.stale) != 1 {
+		t.Fatalf("a check began although another one runs: %v", u.stale)
+	}
+	u.end(u.since.Add(time.Second), nil, []Result{{Outcome: Clean, Root: "r"}})
+	if u.next(); u.cancel != nil || len(u.stale) != 0 {
+		t.Errorf("a root is checked again that was checked meanwhile: %v", u.stale)
+	}
 }
 
 func TestWhatAnOutcomeMeansForTheWatch(t *testing.T) {
-	f := newFolder(t, "one")
-	w := f.watched()
-	root := f.path("one")
-	result := func(outcome checker.Outcome) checker.Result {
-		return checker.Result{Outcome: outcome, Root: root, Findings: []checker.Finding{{Path: "b"}, {Path: "a"}, {Path: "b"}}}
+	const root = "r"
+	u := newUpkeep(t.Context(), &Folder{
+		cfg:   FolderConfig{Report: func(Result) {}, Log: slog.New(slog.DiscardHandler)},
+		watch: func(string, WatchConfig) (*Watcher, error) { return nil, os.ErrInvalid },
+	})
+	defer u.jobs.Wait()
+	result := func(outcome Outcome) Result {
+		return Result{Outcome: outcome, Root: root, Findings: []Finding{{Path: "b"}, {Path: "a"}, {Path: "b"}}}
 	}
-	superseded := result(checker.Failed)
+	superseded := result(Failed)
 	superseded.Superseded = true
-	for _, step := range []struct {
+	for i, step := range []struct {
 		name    string
-		r       checker.Result
+		r       Result
 		noted   bool
 		found   []string
 		watches bool
 	}{
-		{"clean", result(checker.Clean), true, nil, false},
-		{"failed", result(checker.Failed), true, nil, false},
-		{"found", result(checker.Found), true, []string{"a", "b"}, true},
-		{"failed after findings", result(checker.Failed), true, []string{"a", "b"}, true},
-		{"skipped after findings", result(checker.Skipped), true, []string{"a", "b"}, true},
+		{"clean", result(Clean), true, nil, false},
+		{"failed", result(Failed), true, nil, false},
+		{"found", result(Found), true, []string{"a", "b"}, true},
+		{"failed after findings", result(Failed), true, []string{"a", "b"}, true},
+		{"skipped after findings", result(Skipped), true, []string{"a", "b"}, true},
 		{"superseded", superseded, false, []string{"a", "b"}, true},
-		{"clean again", result(checker.Clean), true, nil, true},
+		{"clean again", result(Clean), true, nil, true},
 	} {
-		begun := time.Now()
-		w.mu.Lock()
-		w.note(begun, step.r)
-		if got := w.begun[root].Equal(begun); got != step.noted {
+		began := time.Unix(int64(i), 0)
+		u.note(began, step.r)
+		if got := u.began[root].Equal(began); got != step.noted {
 			t.Errorf("%s: noted %v", step.name, got)
 		}
-		if d := cmp.Diff(step.found, w.found[root]); d != "" {
+		if d := cmp.Diff(step.found, u.found[root]); d != "" {
 			t.Errorf("%s: %s", step.name, d)
 		}
-		if (w.ended != nil) != step.watches {
-			t.Errorf("%s: watches %v", step.name, w.ended != nil)
+		if u.watching != step.watches {
+			t.Errorf("%s: watches %v", step.name, u.watching)
 		}
-		w.mu.Unlock()
 	}
 }
 
@@ -247,55 +249,55 @@ func TestWhatAnOutcomeMeansForTheWatch(t *testing.T) {
 // another directory uses; after a change of settings, which makes a new checker,
 // the root itself still counts.
 func TestModulesElsewhereAreWatchedByTheirWorkspace(t *testing.T) {
-	f := newFolder(t, "ws", "lib")
+	f := newFolderRig(t, "ws", "lib")
 	put(t, f.path("ws", "go.work"), "go 1.26\n\nuse ../lib\n")
 	f.shown("ws")
-	w := f.watched()
-	go w.changed(checker.Change{Paths: []string{f.path("lib", "a.go")}})
-	f.again("ws", checker.Found)
+	tell := func(ch Change) { f.do(func(u *upkeep) { u.changed(ch) }) }
+	tell(Change{Paths: []string{f.path("lib", "a.go")}})
+	f.again("ws", Found)
 	f.configure("grep -Hn bad *.go; exit 1")
-	go w.changed(checker.Change{Paths: []string{f.path("ws", "a.go")}})
-	f.again("ws", checker.Found)
-	go w.changed(checker.Change{Everything: true})
-	f.again("ws", checker.Found)
+	tell(Change{Paths: []string{f.path("ws", "a.go")}})
+	f.again("ws", Found)
+	tell(Change{Everything: true})
+	f.again("ws", Found)
 }
 
 func TestAClosedFolderIsNotCheckedAgain(t *testing.T) {
-	f := newFolder(t, "one")
+	f := newFolderRig(t, "one")
 	f.shown("one")
-	w := f.watched()
 	running, _ := f.fifos("one")
 	f.write("one", "bad, by another hand")
 	running() // and is never released
-	f.checks.close()
+	f.Close()
 	select {
-	case <-w.ended:
+	case <-f.ended:
 	default:
 		t.Error("the watch goes on after close")
 	}
 	if len(f.reports) > 0 {
 		t.Errorf("reported %+v", <-f.reports)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ended = nil
-	w.note(time.Now(), checker.Result{Outcome: checker.Found, Root: f.path("one")})
-	if w.ended != nil {
-		t.Error("a closed folder is watched again")
-	}
 }
 
 func TestAFolderThatCannotBeWatchedIsSaid(t *testing.T) {
-	var log strings.Builder
-	c := &checks{}
-	c.start(nil, func(string, checker.Result) {}, slog.New(slog.NewTextHandler(&log, nil)))
-	w := c.watching(filepath.Join(t.TempDir(), "none"))
-	w.checking()(checker.Result{Outcome: checker.Found, Root: w.folder})
-	<-w.ended
-	if !strings.Contains(log.String(), "findings are not checked again when files change") {
-		t.Errorf("log: %s", log.String())
+	told := make(chan string, 1)
+	f := NewFolder(FolderConfig{
+		Dir: filepath.Join(t.TempDir(), "none"), Report: func(Result) {},
+		Log: slog.New(slog.NewTextHandler(writer(func(line string) { told <- line }), nil)),
+	})
+	defer f.Close()
+	f.begin(nil)(Result{Outcome: Found, Root: f.cfg.Dir})
+	if line := <-told; !strings.Contains(line, "findings are not checked again when files change") {
+		t.Errorf("log: %s", line)
 	}
-	c.close()
+}
+
+// writer calls a function with what is written.
+type writer func(string)
+
+func (w writer) Write(line []byte) (int, error) {
+	w(string(line))
+	return len(line), nil
 }
 
 func TestStatesOfFiles(t *testing.T) {
@@ -313,7 +315,7 @@ func TestStatesOfFiles(t *testing.T) {
 	if err := os.Truncate(path, maxState+1); err != nil {
 		t.Fatal(err)
 	}
-	w := new(checks).watching(dir)
+	u := newUpkeep(t.Context(), &Folder{cfg: FolderConfig{Dir: dir}})
 	outside := filepath.Join(t.TempDir(), "a")
 	put(t, outside, "one")
 	link, pipe := filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
@@ -324,8 +326,8 @@ func TestStatesOfFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, other := range []string{path, dir, outside, link, pipe} {
-		w.saw[other] = stateOf(dir, other)
-		if w.saw[other].known || w.wasSeen(other) {
+		u.saw[other] = stateOf(dir, other)
+		if u.saw[other].known || u.wasSeen(other) {
 			t.Errorf("%s has a known state", other)
 		}
 	}

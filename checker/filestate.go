@@ -1,4 +1,4 @@
-package main
+package checker
 
 import (
 	"crypto/sha256"
@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/agent-lsp/agent-lsp/tools"
 )
 
 // maxState is the size up to which a file's bytes tell its states apart.
@@ -32,10 +30,14 @@ func stateOf(folder, path string) fileState {
 		return fileState{}
 	}
 	defer root.Close()
-	file, err := tools.Open(root, filepath.ToSlash(rel))
+	info, err := root.Stat(rel)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fileState{known: true, missing: true}
 	}
+	if err != nil || !info.Mode().IsRegular() {
+		return fileState{}
+	}
+	file, err := root.Open(rel)
 	if err != nil {
 		return fileState{}
 	}
