@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agent-lsp/agent-lsp/tools/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -59,7 +58,7 @@ func newFolderRig(t *testing.T, roots ...string) *folder {
 
 // configure has the next checks run a script.
 func (f *folder) configure(script string) {
-	c := New(Config{Trusted: true, Policy: proc.Unconfined("a test's own command"), Commands: map[string]Command{Go: {Argv: []string{"sh", "-c", script}}}})
+	c := New(Config{Trusted: true, Commands: map[string]Command{Go: {Argv: []string{"sh", "-c", script}}}})
 	f.t.Cleanup(func() { _ = c.Close() })
 	f.made.Store(c)
 }

@@ -105,6 +105,19 @@ func (e *Executor) insideGit(c gitCommand) (dir string, err error) {
 	return dir, nil
 }
 
+// gitConnects are the subcommands that may speak to another machine.
+var gitConnects = []string{"push", "fetch", "pull", "clone", "ls-remote", "remote", "submodule", "archive"}
+
+// agentSocket is the socket of the person's SSH agent, for the commands that may
+// need it.
+func agentSocket(c gitCommand, env []string) []string {
+	sock, ok := proc.Getenv(env, "SSH_AUTH_SOCK")
+	if !ok || !filepath.IsAbs(sock) || !slices.Contains(gitConnects, c.name) {
+		return nil
+	}
+	return []string{sock}
+}
+
 func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
 	c, err := parseGit(op.Argv)
 	if err != nil {
@@ -122,7 +135,7 @@ func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
 	}
 	return e.command(ctx, proc.Spec{
 		Argv: slices.Concat([]string{"git"}, gitSafe, []string{c.name}, c.flags, c.args), Dir: dir, Env: e.gitEnv(),
-		Timeout: e.cfg.Exec.Timeout, Policy: e.confinement(),
+		Timeout: e.cfg.Exec.Timeout, Policy: e.confinement(agentSocket(c, e.gitEnv())...),
 	}, !c.reads)
 }
 

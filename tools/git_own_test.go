@@ -22,6 +22,8 @@ type tripwire struct {
 func newTripwire(t *testing.T) *tripwire {
 	t.Helper()
 	dir := t.TempDir()
+	lookWrites = append(lookWrites, dir)
+	t.Cleanup(func() { lookWrites = lookWrites[:len(lookWrites)-1] })
 	tw := &tripwire{t: t, program: filepath.Join(dir, "run"), trace: filepath.Join(dir, "trace")}
 	for name, text := range map[string]string{tw.program: "#!/bin/sh\nchmod 700 " + tw.trace + "\ntouch " + tw.trace + ".new\nexec cat \"$@\"\n", tw.trace: ""} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -210,7 +212,7 @@ func TestTheTripwiresTrip(t *testing.T) {
 	if git(t, w, "diff"); !tw.ran() {
 		t.Error("a textconv leaves no trace")
 	}
-	if proc.SandboxSupport() == nil {
+	if proc.SandboxSupport().Mechanism != proc.NoMechanism {
 		r, err := proc.Run(t.Context(), proc.Spec{Argv: []string{tw.program, "/dev/null"}, Dir: w.dir, Policy: looking()})
 		if err != nil || !tw.ran() {
 			t.Errorf("a confined program leaves no trace: %+v, %v", r, err)

@@ -158,7 +158,7 @@ func checkerConfig(root string, c *config.Config, unsaved func() map[string]stri
 	}
 	out.Policy = proc.Unconfined("the person switched the sandbox off, or the system has none")
 	if confined(c) {
-		out.Policy = proc.Confined(proc.Sandbox{Writable: slices.Concat([]string{root}, proc.Scratch(out.Env), writable(c))})
+		out.Policy = proc.Confined(proc.Sandbox{Network: true, Writable: slices.Concat([]string{root}, proc.Scratch(out.Env), writable(c))})
 	}
 	for name, argv := range c.Checker.Commands {
 		out.Commands[name] = checker.Command{Argv: argv}

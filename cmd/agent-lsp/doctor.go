@@ -104,13 +104,10 @@ func coreState() string {
 }
 
 func sandboxState(c *config.Config) string {
-	switch err := proc.SandboxSupport(); {
-	case err != nil:
-		return "does not hold here: " + err.Error()
-	case !c.Exec.Sandbox:
+	if !c.Exec.Sandbox {
 		return "switched off"
 	}
-	return "holds"
+	return proc.SandboxSupport().String()
 }
 
 // storeState opens the store and counts what is in it.

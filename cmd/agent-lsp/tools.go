@@ -41,7 +41,9 @@ func policy(c *config.Config) tools.Policy {
 
 // confined says whether commands are kept from writing elsewhere: where the
 // configuration wants it and the kernel can.
-func confined(c *config.Config) bool { return c.Exec.Sandbox && proc.SandboxSupport() == nil }
+func confined(c *config.Config) bool {
+	return c.Exec.Sandbox && proc.SandboxSupport().Mechanism != proc.NoMechanism
+}
 
 // writable are the configured directories, with the home directory filled in.
 func writable(c *config.Config) []string {

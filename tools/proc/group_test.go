@@ -342,6 +342,21 @@ func BenchmarkTrue(b *testing.B) {
 			}
 		}
 	})
+	for _, m := range []Mechanism{Namespaces, Landlock} {
+		b.Run(string(m), func(b *testing.B) {
+			if m == Namespaces && SandboxSupport().Mechanism != m || SandboxSupport().Mechanism == NoMechanism {
+				b.Skip("not on this system")
+			}
+			dir := b.TempDir()
+			policy := Confined(Sandbox{Mechanism: m, Writable: []string{dir}})
+			for b.Loop() {
+				r, err := Run(b.Context(), Spec{Policy: policy, Argv: []string{path}, Dir: dir})
+				if err != nil || !r.OK() {
+					b.Fatal(r, err)
+				}
+			}
+		})
+	}
 	for _, mode := range []string{"supervised", "direct"} {
 		b.Run(mode, func(b *testing.B) {
 			was := armed.Load()

@@ -13,11 +13,18 @@ var armed atomic.Bool
 // process that asked by just the time that it takes to end what it watches; in
 // that one Main does this work and exits.
 //
+// In the other one, other processes of the person can from now on not look into
+// it: its environment has the keys of models.
+//
 // Where Main was never called programs are run directly: what a program starts
 // then outlives a server that is killed, and a Sandbox is refused.
 func Main() {
 	if isSupervisor() {
 		supervise()
 	}
+	if name, ok := isHouse(); ok {
+		keepHouse(name)
+	}
+	hideSelf()
 	armed.Store(true)
 }

@@ -1,6 +1,9 @@
 package proc
 
-import "errors"
+import (
+	"errors"
+	"path/filepath"
+)
 
 // errNoPolicy refuses a program of which nobody said what it may do.
 var errNoPolicy = errors.New("no sandbox policy was given for it: proc.Confined or proc.Unconfined says what it may do")
@@ -13,8 +16,41 @@ type Policy struct {
 }
 
 // Confined is the policy of a program that runs in a sandbox. Where the system
-// cannot confine it Run refuses to start it.
-func Confined(s Sandbox) Policy { return Policy{given: true, sandbox: &s} }
+// cannot confine it Run refuses to start it. Links in the sandbox's paths are
+// followed now, so that none that is changed later leads elsewhere.
+func Confined(s Sandbox) Policy {
+	s.Writable, s.Readable, s.Hidden = followed(s.Writable), followed(s.Readable), followed(s.Hidden)
+	s.Pinned, s.Protected, s.Sockets = followedTo(s.Pinned), followedTo(s.Protected), followed(s.Sockets)
+	if dir, err := filepath.EvalSymlinks(s.Temp); err == nil && s.Temp != "" {
+		s.Temp = dir
+	}
+	return Policy{given: true, sandbox: &s}
+}
+
+// followed follows all links; what is not there stays as it is.
+func followed(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = filepath.Clean(p)
+		if to, err := filepath.EvalSymlinks(p); err == nil {
+			out[i] = to
+		}
+	}
+	return out
+}
+
+// followedTo follows the links of the directories that paths are in: a protected place
+// may itself be a link, which is protected then.
+func followedTo(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = filepath.Clean(p)
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(p)); err == nil {
+			out[i] = filepath.Join(dir, filepath.Base(p))
+		}
+	}
+	return out
+}
 
 // Unconfined is the policy of a program that may do what the server may do, for a
 // reason that a reader of the source can judge: the person started it, or switched

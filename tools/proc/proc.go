@@ -51,18 +51,8 @@ type Spec struct {
 	KeepHead, KeepTail int
 	// Policy says what the program may do; the zero value is refused.
 	Policy Policy
-}
 
-// Sandbox confines a program and all that it starts: file system writes, and the
-// network if it says so.
-type Sandbox struct {
-	// Writable are absolute paths of directories and files below which writing is
-	// allowed; one that does not exist is ignored.
-	Writable []string `json:"writable"`
-	// Offline keeps it from connecting to and listening on TCP ports, and from
-	// signalling and abstract sockets of others, where the kernel's Landlock knows
-	// them (Linux 6.7 and 6.12).
-	Offline bool `json:"offline,omitzero"`
+	guard *guard // of the sandbox's protected places
 }
 
 // Result is how a run ended. At most one of NotFound, TimedOut and Cancelled is
@@ -83,6 +73,9 @@ type Result struct {
 	// LeftRunning says that the program ended by itself and had left others
 	// running that held its output; they were ended.
 	LeftRunning bool
+	// PutBack are the protected places that were found changed when all had ended,
+	// and that look as before again.
+	PutBack []string
 	// Stdout and Stderr are what was printed.
 	Stdout, Stderr Output
 }
@@ -125,8 +118,16 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	if err != nil {
 		return none, fmt.Errorf("run %s: %w", spec.Argv[0], err)
 	}
+	if spec, err = confined(spec); err != nil {
+		return none, fmt.Errorf("run %s: %w", spec.Argv[0], err)
+	}
 	r, err := run(ctx, path, spec)
 	r.Path = path
+	if spec.guard != nil {
+		var kept error
+		r.PutBack, kept = spec.guard.restore()
+		err = errors.Join(err, kept)
+	}
 	if err != nil {
 		return r, fmt.Errorf("run %s: %w", spec.Argv[0], err)
 	}

@@ -6,10 +6,101 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
 )
 
 // errNoSandbox refuses to run a program unconfined that was to be confined.
 var errNoSandbox = errors.New("programs cannot be confined on this system; switch the sandbox off to run them unconfined")
+
+// Sandbox says what a confined program, and all that it starts, may do. Paths are
+// absolute and without links; one that does not exist is ignored. Whatever the
+// members say, such a program reaches no process outside of the sandbox, gains no
+// privileges, traces nobody and makes no namespaces.
+type Sandbox struct {
+	// Writable are directories and files at and below which writing is allowed.
+	Writable []string `json:"writable"`
+	// Protected are places below writable ones that are not to be changed. What one
+	// changed all the same is put back when it has ended, and named in Result.PutBack.
+	Protected []string `json:"protected,omitempty"`
+	// Pinned are directories below writable ones that may be written and not moved
+	// away, which would take what is protected in them along.
+	Pinned []string `json:"pinned,omitempty"`
+	// Hidden are directories and files that cannot be read.
+	Hidden []string `json:"hidden,omitempty"`
+	// Readable are places that stay to be seen although the sandbox has a directory
+	// for temporary files of its own over them, or they lie in a hidden one.
+	Readable []string `json:"readable,omitempty"`
+	// Sockets are unix sockets of other processes that may be connected to.
+	Sockets []string `json:"sockets,omitempty"`
+	// Network allows connections to other machines and to this one.
+	Network bool `json:"network,omitzero"`
+	// Temp is a directory for temporary files that all programs of a session share,
+	// with the directories tmp and var in it; "" leaves them the system's.
+	Temp string `json:"temp,omitempty"`
+	// Aside is a directory into which goes what was found changed in a protected
+	// place, before it is put back; "" drops it.
+	Aside string `json:"aside,omitempty"`
+
+	// Mechanism is what confines; set where a program is started.
+	Mechanism Mechanism `json:"mechanism,omitempty"`
+}
+
+// String says in words what confines programs here and what that leaves open, or
+// why nothing does.
+func (s Support) String() string {
+	var out string
+	switch s.Mechanism {
+	case Namespaces:
+		out = "namespaces: commands see files, processes and a network of their own"
+	case Landlock:
+		out = "Landlock: commands cannot write or connect outside; protected files are put back after a command"
+	default:
+		out = "none: commands cannot be confined here"
+	}
+	if len(s.Missing) > 0 {
+		out += " (" + strings.Join(s.Missing, "; ") + ")"
+	}
+	return out
+}
+
+// key tells sandboxes apart: what two programs with the same one may do is the
+// same.
+func (s Sandbox) key() string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // it has nothing but strings
+	}
+	return string(b)
+}
+
+// base is the part that all programs of a session share; the rest depends on which
+// places are there when one starts.
+func (s Sandbox) base() Sandbox {
+	return Sandbox{Writable: s.Writable, Readable: s.Readable, Sockets: s.Sockets, Network: s.Network, Temp: s.Temp, Mechanism: s.Mechanism}
+}
+
+// Mechanism is a way to confine programs.
+type Mechanism string
+
+// The mechanisms, the strongest first.
+const (
+	// Namespaces shows programs a system of their own: files, processes, network.
+	Namespaces Mechanism = "namespaces"
+	// Landlock takes rights from programs in the system that all others see.
+	Landlock Mechanism = "landlock"
+	// NoMechanism says that programs cannot be confined.
+	NoMechanism Mechanism = ""
+)
+
+// Support says how programs can be confined here.
+type Support struct {
+	Mechanism Mechanism
+	// Missing says why a stronger mechanism is not there, or what the one in force
+	// does not hold; empty when nothing is to be said.
+	Missing []string
+}
 
 // cacheVariables name directories that build tools keep caches in.
 var cacheVariables = []string{

@@ -2,6 +2,7 @@
 
 package proc
 
-// SandboxSupport says whether programs can be confined here: nil when they can,
-// else why not.
-func SandboxSupport() error { return errNoSandbox }
+// SandboxSupport says how programs can be confined here.
+func SandboxSupport() Support {
+	return Support{Missing: []string{"programs cannot be confined on this system so far"}}
+}

@@ -21,9 +21,6 @@ type jobObject struct {
 }
 
 func start(path string, spec Spec, stdout, stderr *os.File) (child, error) {
-	if spec.Policy.sandbox != nil {
-		return nil, errNoSandbox
-	}
 	h, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("create job object: %w", err)

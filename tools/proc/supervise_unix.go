@@ -24,10 +24,12 @@ const supervisorName = "agent-lsp-supervisor"
 const socketFD = 3
 
 // order is what a server tells its supervisor. With a job come two descriptors,
-// of the program's standard output and error.
+// of the program's standard output and error. The first order of a house is what
+// to build; each further one brings the end of a supervisor's socket.
 type order struct {
-	Job  *job   `json:"job,omitempty"`
-	Kill string `json:"kill,omitempty"` // "TERM" or "KILL"
+	House *Sandbox `json:"house,omitempty"`
+	Job   *job     `json:"job,omitempty"`
+	Kill  string   `json:"kill,omitempty"` // "TERM" or "KILL"
 }
 
 // job is what a supervisor is to run.
@@ -79,9 +81,9 @@ type supervisor struct {
 	in     *ordersReader
 	orders chan order // closed when the server is gone
 	fds    chan []int // of the job that was just ordered
-	// confined says that this process is confined, once for all: the jobs that one
-	// supervisor gets have the same sandbox.
-	confined bool
+	// launcher starts confined programs; the jobs that one supervisor gets have the
+	// same sandbox. Nil until the first.
+	launcher *launcher
 }
 
 // supervise is the life of a supervisor: it runs one job after the other until
@@ -213,13 +215,15 @@ func (s *supervisor) run(j job, fds []int) {
 	}
 }
 
-func tell(r report) {
+func tell(r report) { tellOn(socketFD, r) }
+
+func tellOn(fd int, r report) {
 	b, err := frame(r)
 	if err != nil {
 		syscall.Exit(1)
 	}
 	for len(b) > 0 {
-		n, err := unix.SendmsgN(socketFD, b, nil, nil, noSignal)
+		n, err := unix.SendmsgN(fd, b, nil, nil, noSignal)
 		if err == unix.EINTR {
 			continue
 		}
@@ -235,20 +239,21 @@ func (s *supervisor) launch(j job, fds []int) (pid int, err error) {
 	if len(fds) != 2 {
 		return 0, fmt.Errorf("the program came with %d streams instead of 2", len(fds))
 	}
-	if j.Sandbox != nil && !s.confined {
-		if err := confine(*j.Sandbox); err != nil {
-			return 0, err
+	if j.Sandbox != nil && s.launcher == nil {
+		if s.launcher, err = newLauncher(*j.Sandbox); err != nil {
+			return 0, fmt.Errorf("confine: %w", err)
 		}
-		s.confined = true
 	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = null.Close() }()
-	return syscall.ForkExec(j.Path, j.Argv, &syscall.ProcAttr{
-		Dir: j.Dir, Env: j.Env, Files: []uintptr{null.Fd(), uintptr(fds[0]), uintptr(fds[1])}, Sys: groupAttr(),
-	})
+	attr := &syscall.ProcAttr{Dir: j.Dir, Env: j.Env, Files: []uintptr{null.Fd(), uintptr(fds[0]), uintptr(fds[1])}, Sys: groupAttr()}
+	if j.Sandbox != nil {
+		return s.launcher.start(j.Path, j.Argv, attr)
+	}
+	return syscall.ForkExec(j.Path, j.Argv, attr)
 }
 
 // reap takes leave of every process that ends, the orphans that came here

@@ -36,7 +36,7 @@ func TestASupervisorIsUsedAgainAndReplacedWhenItIsGone(t *testing.T) {
 	idle.Lock()
 	var dead *link
 	for _, l := range idle.list {
-		if l.cmd.Process.Pid == pid {
+		if l.cmd != nil && l.cmd.Process.Pid == pid {
 			dead = l
 			if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 				t.Error(err)

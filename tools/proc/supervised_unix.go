@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -35,9 +34,10 @@ var idle struct {
 // link is a supervisor as the server sees it.
 type link struct {
 	conn    *net.UnixConn
-	cmd     *exec.Cmd
-	sandbox string // what the programs that it runs are confined to
-	uses    int    // how often it was kept; guarded by idle
+	cmd     *exec.Cmd // nil in a house
+	end     func()    // releases what started it; called once, after conn is closed
+	sandbox string    // what the programs that it runs are confined to
+	uses    int       // how often it was kept; guarded by idle
 }
 
 // supervised is a program that runs below a supervisor.
@@ -53,20 +53,18 @@ func start(path string, spec Spec, stdout, stderr *os.File) (child, error) {
 	if armed.Load() {
 		return startSupervised(path, spec, stdout, stderr)
 	}
-	if spec.Policy.sandbox != nil {
-		return nil, errors.New("it is to run confined, which this program is not set up for")
-	}
 	return startDirect(path, spec, stdout, stderr)
 }
 
 func startSupervised(path string, spec Spec, stdout, stderr *os.File) (child, error) {
-	b, err := frame(order{Job: &job{path, spec.Argv, spec.Dir, spec.Env, spec.Policy.sandbox}})
+	sandbox := spec.Policy.sandbox
+	b, err := frame(order{Job: &job{path, spec.Argv, spec.Dir, spec.Env, sandbox}})
 	if err != nil {
 		return nil, fmt.Errorf("describe the program: %w", err)
 	}
 	rights := unix.UnixRights(int(stdout.Fd()), int(stderr.Fd()))
 	for {
-		l, kept, err := acquire(spec.Policy.sandbox)
+		l, kept, err := acquire(sandbox)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +91,7 @@ func startSupervised(path string, spec Spec, stdout, stderr *os.File) (child, er
 func acquire(sandbox *Sandbox) (l *link, kept bool, err error) {
 	key := "-"
 	if sandbox != nil {
-		key = fmt.Sprint(sandbox.Offline) + "\x00" + strings.Join(sandbox.Writable, "\x00")
+		key = sandbox.key()
 	}
 	idle.Lock()
 	for i, kept := range slices.Backward(idle.list) {
@@ -107,7 +105,11 @@ func acquire(sandbox *Sandbox) (l *link, kept bool, err error) {
 	if l != nil {
 		return l, true, nil
 	}
-	l, err = newLink()
+	if sandbox != nil && sandbox.Mechanism == Namespaces {
+		l, err = newConfinedLink(*sandbox)
+	} else {
+		l, err = newLink(supervisorName)
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("start supervisor: %w", err)
 	}
@@ -115,8 +117,8 @@ func acquire(sandbox *Sandbox) (l *link, kept bool, err error) {
 	return l, false, nil
 }
 
-// newLink starts a supervisor.
-func newLink() (*link, error) {
+// newLink starts another process of this file, by its name.
+func newLink(name string) (*link, error) {
 	self, err := selfPath()
 	if err != nil {
 		return nil, err
@@ -126,24 +128,34 @@ func newLink() (*link, error) {
 		return nil, err
 	}
 	defer func() { _ = theirs.Close() }()
-	conn, err := net.FileConn(ours)
-	if err = errors.Join(err, ours.Close()); err != nil {
+	stream, err := unixConn(ours)
+	if err != nil {
+		return nil, err
+	}
+	cmd := &exec.Cmd{
+		Path: self, Args: []string{name}, Dir: "/",
+		Env:         []string{"GOMAXPROCS=1", "GOTRACEBACK=none"}, // one thread of Go code is enough
+		ExtraFiles:  []*os.File{theirs},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(err, stream.Close())
+	}
+	// It ends when what it runs has ended.
+	return &link{conn: stream, cmd: cmd, end: func() { go func() { _ = cmd.Wait() }() }}, nil
+}
+
+// unixConn makes a connection of one end of a pair, which it closes.
+func unixConn(f *os.File) (*net.UnixConn, error) {
+	conn, err := net.FileConn(f)
+	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
 	stream, ok := conn.(*net.UnixConn)
 	if !ok {
 		return nil, errors.Join(errors.New("the socket pair is none"), conn.Close())
 	}
-	l := &link{conn: stream, cmd: &exec.Cmd{
-		Path: self, Args: []string{supervisorName}, Dir: "/",
-		Env:         []string{"GOMAXPROCS=1", "GOTRACEBACK=none"}, // one thread of Go code is enough
-		ExtraFiles:  []*os.File{theirs},
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
-	}}
-	if err := l.cmd.Start(); err != nil {
-		return nil, errors.Join(err, l.conn.Close())
-	}
-	return l, nil
+	return stream, nil
 }
 
 // socketPair makes two ends of a stream that no other child inherits.
@@ -172,7 +184,7 @@ func (l *link) send(b, rights []byte) error {
 // close ends the supervisor and what it runs.
 func (l *link) close() {
 	_ = l.conn.Close()
-	go func() { _ = l.cmd.Wait() }() // it ends when what it runs has ended
+	l.end()
 }
 
 // follow reads a job's reports until nothing of it is left.

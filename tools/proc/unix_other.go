@@ -27,4 +27,19 @@ func adoptOrphans() error { return nil }
 // noSignal is empty: Go programs get no signal for a closed socket but an error.
 const noSignal = 0
 
-func confine(Sandbox) error { return errNoSandbox }
+// launcher starts confined programs, which this system has not.
+type launcher struct{}
+
+func newLauncher(Sandbox) (*launcher, error) { return nil, errNoSandbox }
+
+func (*launcher) start(string, []string, *syscall.ProcAttr) (int, error) { return 0, errNoSandbox }
+
+func newConfinedLink(Sandbox) (*link, error) { return nil, errNoSandbox }
+
+func isHouse() (string, bool) { return "", false }
+
+func keepHouse(string) {}
+
+func foreignSockets(Sandbox) []string { return nil }
+
+func hideSelf() {}

@@ -1,0 +1,69 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// confined completes a Spec that is to run in a sandbox: with the mechanism of
+// this system, the places that are there now, and its directory for temporary
+// files.
+func confined(spec Spec) (Spec, error) {
+	if spec.Policy.sandbox == nil {
+		return spec, nil
+	}
+	s := *spec.Policy.sandbox
+	support := SandboxSupport()
+	if s.Mechanism == NoMechanism {
+		s.Mechanism = support.Mechanism
+	}
+	if s.Mechanism == NoMechanism || !armed.Load() {
+		return spec, fmt.Errorf("%w (%s)", errNoSandbox, strings.Join(support.Missing, "; "))
+	}
+	if s.Temp != "" {
+		tmp, other := filepath.Join(s.Temp, "tmp"), filepath.Join(s.Temp, "var")
+		for _, dir := range []string{tmp, other} {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return spec, fmt.Errorf("make the sandbox's directory for temporary files: %w", err)
+			}
+		}
+		seen := "/tmp"
+		if s.Mechanism == Landlock {
+			seen = tmp
+			s.Writable = append(slices.Clone(s.Writable), tmp, other)
+		}
+		for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {
+			spec.Env = Setenv(spec.Env, name, seen)
+		}
+	}
+	if s.Mechanism == Namespaces {
+		s.Hidden = append(slices.Clone(s.Hidden), foreignSockets(s)...)
+	}
+	// Supervisors are kept for programs with the same sandbox: only what is there
+	// tells them apart.
+	s.Hidden = present(s.Hidden)
+	s.Pinned = present(s.Pinned)
+	spec.guard = newGuard(s.Protected, s.Aside)
+	s.Protected = present(s.Protected)
+	s.Aside = ""
+	spec.Policy.sandbox = &s
+	return spec, nil
+}
+
+// present are the paths of which something is there.
+func present(paths []string) []string {
+	out := slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+		_, err := os.Lstat(p)
+		return err != nil
+	})
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// within reports whether a clean path is dir or lies below it.
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
