@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -94,23 +93,54 @@ func (w *workspace) apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 
 // applyOpen edits a document that the client has open.
 func (w *workspace) applyOpen(ctx context.Context, e tools.Edit, x *document) (tools.Applied, error) {
-	if e.Create || x.doc.String() != e.Before {
-		return tools.Applied{}, fmt.Errorf("%s changed in the editor: %w", e.Path, tools.ErrStale)
+	v, err := w.fits(e, x)
+	if err == nil && v.behind && x.held && w.server.savesEdits() {
+		if x = w.awaitReload(ctx, e.Path, x); x == nil {
+			return tools.Applied{}, fmt.Errorf("%s was closed in the editor: %w", e.Path, tools.ErrStale)
+		}
+		v, err = w.fits(e, x)
+	}
+	if err != nil {
+		return tools.Applied{}, err
 	}
 	if !w.server.client.applyEdit {
-		return tools.Applied{}, w.writeUnder(e, x)
+		return tools.Applied{}, w.writeUnder(e)
 	}
 	c := w.server.client
+	onDisk := v.gone || w.onDisk(e.Path, e.Before)
 	edits := x.doc.Edits(e.After, c.encoding)
-	if len(edits) == 0 {
-		return tools.Applied{Unsaved: !w.diskHolds(e.Path, e.After)}, nil
+	if len(edits) == 0 { // only the file is another
+		if onDisk && !w.onDisk(e.Path, e.After) {
+			return tools.Applied{}, w.writeUnder(e)
+		}
+		return tools.Applied{Unsaved: !w.onDisk(e.Path, e.After)}, nil
 	}
 	params := w.editParams(e, workspaceEdit(c, x.uri, new(x.version), edits))
-	onDisk := w.diskHolds(e.Path, e.Before)
-	if err := w.land(ctx, e, params); err != nil {
+	if err := w.land(ctx, ofBuffer(e, x), params); err != nil {
 		return tools.Applied{}, err
 	}
 	return w.reachDisk(ctx, e, onDisk)
+}
+
+// fits looks at a document before an edit of it, and at the file below, which is
+// about to be written over. The error is tools.ErrStale for another text than the
+// edit's, and else says why it cannot be made.
+func (w *workspace) fits(e tools.Edit, x *document) (view, error) {
+	v := w.view(e.Path, x)
+	switch {
+	case v.clash != nil:
+		return v, v.clash
+	case e.Create != v.gone || v.text != e.Before:
+		return v, fmt.Errorf("%s changed in the editor: %w", e.Path, tools.ErrStale)
+	}
+	return v, nil
+}
+
+// ofBuffer is an edit as its document sees it, which may lack what was changed on
+// the disk.
+func ofBuffer(e tools.Edit, x *document) tools.Edit {
+	e.Before, e.Open, e.Create = x.doc.String(), true, false
+	return e
 }
 
 // applyCreate lets the client create a file with its text.
@@ -158,7 +188,7 @@ func (w *workspace) fill(e tools.Edit) error {
 	if w.document(e.Path) != nil {
 		return fmt.Errorf("%s is open by now: %w", e.Path, tools.ErrStale)
 	}
-	return w.replace(e.Path, e.After, func(disk []byte, exists bool) bool { return exists && len(disk) == 0 })
+	return w.replace(e.Path, e.After, func(disk string, exists bool) bool { return exists && disk == "" })
 }
 
 func (w *workspace) editParams(e tools.Edit, edit protocol.WorkspaceEdit) *protocol.ApplyWorkspaceEditParams {
@@ -208,6 +238,7 @@ func (w *workspace) awaitLanding(ctx context.Context, e tools.Edit, watch *landi
 	var got *answer
 	var deadline, rest time.Time // when looking ends; when a foreign text is final
 	states := 0
+	done, cancelled := ctx.Done(), false
 	for {
 		state := w.progress(e, watch)
 		now := time.Now()
@@ -215,6 +246,11 @@ func (w *workspace) awaitLanding(ctx context.Context, e tools.Edit, watch *landi
 			states, rest = state.seen, now.Add(l.Settle)
 		}
 		switch {
+		case state.landed && cancelled:
+			return nil // what landed is told, though nobody waits for it any more
+		case cancelled && !now.Before(deadline):
+			return fmt.Errorf("edit of %s: %w while waiting for the editor; %s", e.Path, ctx.Err(), w.look(e))
+		case cancelled: // looks a last time
 		case state.landed && (got != nil || !deadline.IsZero() && !now.Before(deadline)):
 			return nil
 		case state.landed && deadline.IsZero():
@@ -234,13 +270,15 @@ func (w *workspace) awaitLanding(ctx context.Context, e tools.Edit, watch *landi
 				wait.Stop()
 				return w.orphaned(ctx, e)
 			}
-			got, deadline = &a, time.Now().Add(l.Landing)
-			rest = time.Now().Add(l.Settle)
+			if !cancelled {
+				got, deadline = &a, time.Now().Add(l.Landing)
+				rest = time.Now().Add(l.Settle)
+			}
 		case <-watch.wake:
 		case <-wait.C:
-		case <-ctx.Done():
-			wait.Stop()
-			return fmt.Errorf("edit of %s: %w while waiting for the editor; %s", e.Path, ctx.Err(), w.look(e))
+		case <-done:
+			// The text may be on its way: a client does not take back what it shows.
+			done, cancelled, deadline = nil, true, time.Now().Add(l.Settle)
 		case <-w.server.ctx.Done():
 			wait.Stop()
 			return w.orphaned(ctx, e)
@@ -275,8 +313,8 @@ func (w *workspace) progress(e tools.Edit, watch *landing) progress {
 		return p
 	}
 	if !p.landed {
-		disk, err := w.root.ReadFile(filepath.FromSlash(e.Path))
-		p.landed = err == nil && bytes.Equal(disk, []byte(e.After))
+		disk, err := w.readDisk(e.Path)
+		p.landed = err == nil && disk == e.After
 	}
 	return p
 }
@@ -332,7 +370,7 @@ func (w *workspace) look(e tools.Edit) string {
 	if x := w.document(e.Path); x != nil {
 		where, now = fmt.Sprintf("its document (version %d)", x.version), x.doc.String()
 	} else {
-		disk, err := w.root.ReadFile(filepath.FromSlash(e.Path))
+		disk, err := w.readDisk(e.Path)
 		if errors.Is(err, fs.ErrNotExist) {
 			if e.Delete {
 				return "the file is gone"
@@ -342,7 +380,7 @@ func (w *workspace) look(e tools.Edit) string {
 		if err != nil {
 			return "the file cannot be read: " + err.Error()
 		}
-		now = string(disk)
+		now = disk
 	}
 	switch {
 	case now == e.Before && e.Delete:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/agent-lsp/agent-lsp/tools"
@@ -83,19 +82,17 @@ func (w *workspace) lockAll(ctx context.Context, edits []tools.Edit) (unlock fun
 func (w *workspace) unchanged(e tools.Edit) (open bool, err error) {
 	x := w.document(e.Path)
 	if x != nil {
-		if x.doc.String() != e.Before {
-			return true, fmt.Errorf("%s changed in the editor: %w", e.Path, tools.ErrStale)
-		}
-		return true, nil
+		_, err := w.fits(e, x)
+		return true, err
 	}
 	if e.Create {
 		return false, nil // looked at when it is made
 	}
-	disk, err := w.root.ReadFile(filepath.FromSlash(e.Path))
+	disk, err := w.readDisk(e.Path)
 	if err != nil {
 		return false, fmt.Errorf("%s cannot be read: %w", e.Path, err)
 	}
-	if string(disk) != e.Before {
+	if disk != e.Before {
 		return false, fmt.Errorf("%s changed on disk: %w", e.Path, tools.ErrStale)
 	}
 	return false, nil
@@ -111,6 +108,7 @@ func (w *workspace) applyTogether(ctx context.Context, edits []tools.Edit) (done
 	var whole protocol.WorkspaceEdit
 	watches := make([]*landing, len(edits))
 	onDisk := make([]bool, len(edits))
+	sent := make([]tools.Edit, len(edits))
 	for i, e := range edits {
 		x := w.document(e.Path)
 		if x == nil {
@@ -124,7 +122,8 @@ func (w *workspace) applyTogether(ctx context.Context, edits []tools.Edit) (done
 			}
 			whole.Changes[name] = changes
 		}
-		onDisk[i] = w.diskHolds(e.Path, e.Before)
+		onDisk[i] = w.onDisk(e.Path, e.Before)
+		sent[i] = ofBuffer(e, x)
 		watches[i] = w.server.docs.watch(w.abs(e.Path), e.After)
 		defer w.server.docs.unwatch(watches[i])
 	}
@@ -142,7 +141,7 @@ func (w *workspace) applyTogether(ctx context.Context, edits []tools.Edit) (done
 		}
 	})
 	for i, e := range edits {
-		if lerr := w.awaitLanding(ctx, e, watches[i], answers[i]); lerr != nil {
+		if lerr := w.awaitLanding(ctx, sent[i], watches[i], answers[i]); lerr != nil {
 			err = errors.Join(err, lerr)
 			continue
 		}
@@ -161,8 +160,8 @@ func (w *workspace) takeBack(ctx context.Context, done []tools.Edit) error {
 		back := tools.Edit{
 			Path: e.Path, Before: e.After, After: e.Before, Create: e.Delete, Delete: e.Create, Label: e.Label,
 		}
-		if x := w.document(e.Path); x != nil {
-			back.Open, back.Version = true, x.version
+		if w.document(e.Path) != nil {
+			back.Open = true
 		}
 		if _, berr := w.apply(ctx, back); berr != nil {
 			err = errors.Join(err, fmt.Errorf("%s keeps the change: %w", e.Path, berr))

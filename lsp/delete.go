@@ -16,8 +16,13 @@ import (
 // open, and on the disk. A client that deletes files is asked to, so that its own
 // undo brings the file back; else the server removes it.
 func (w *workspace) applyDelete(ctx context.Context, e tools.Edit, x *document) error {
-	if x != nil && x.doc.String() != e.Before {
-		return fmt.Errorf("%s changed in the editor: %w", e.Path, tools.ErrStale)
+	if x != nil {
+		switch v := w.view(e.Path, x); {
+		case v.clash != nil:
+			return v.clash
+		case v.text != e.Before:
+			return fmt.Errorf("%s changed in the editor: %w", e.Path, tools.ErrStale)
+		}
 	}
 	// A buffer's unsaved text that is the edit's base may go; text on the disk that
 	// nobody looked at may not.
@@ -29,7 +34,7 @@ func (w *workspace) applyDelete(ctx context.Context, e tools.Edit, x *document) 
 			return err
 		}
 		if x != nil {
-			w.server.docs.overtake(x)
+			w.server.docs.giveUp(x)
 		}
 		return nil
 	}
@@ -42,7 +47,7 @@ func (w *workspace) applyDelete(ctx context.Context, e tools.Edit, x *document) 
 
 // expectDisk answers tools.ErrStale unless a file holds what an edit deletes.
 func (w *workspace) expectDisk(e tools.Edit, open bool) error {
-	disk, err := w.root.ReadFile(filepath.FromSlash(e.Path))
+	disk, err := w.readDisk(e.Path)
 	switch {
 	case open && errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -50,7 +55,7 @@ func (w *workspace) expectDisk(e tools.Edit, open bool) error {
 		return fmt.Errorf("%s is gone already: %w", e.Path, tools.ErrStale)
 	case err != nil:
 		return fmt.Errorf("delete %s: %w", e.Path, err)
-	case string(disk) != e.Before && (!open || !holds(disk, e.Before)):
+	case disk != e.Before && (!open || !holds(disk, e.Before)):
 		return fmt.Errorf("%s changed on disk: %w", e.Path, tools.ErrStale)
 	}
 	return nil

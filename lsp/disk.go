@@ -14,10 +14,21 @@ import (
 	"github.com/agent-lsp/agent-lsp/tools"
 )
 
-// diskHolds reports that a file of the folder holds a buffer's text.
-func (w *workspace) diskHolds(name, buffer string) bool {
-	disk, err := w.root.ReadFile(filepath.FromSlash(name))
-	return err == nil && holds(disk, buffer)
+// diskHolds reports that the file of the folder holds the text of its buffer, and
+// notes that the two are in step.
+func (w *workspace) diskHolds(name string, x *document) bool {
+	disk, err := w.readDisk(name)
+	if err != nil || !holds(disk, x.doc.String()) {
+		return false
+	}
+	w.server.docs.inStep(x, disk, true)
+	return true
+}
+
+// onDisk reports that a file of the folder holds a text.
+func (w *workspace) onDisk(name, want string) bool {
+	disk, err := w.readDisk(name)
+	return err == nil && holds(disk, want)
 }
 
 // reachDisk brings an edit that landed in a buffer to the disk, by one hand. The
@@ -43,13 +54,14 @@ func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (t
 	if ctx.Err() != nil || w.server.savesEdits() || !onDisk || x.doc.String() != e.After {
 		return tools.Applied{Unsaved: true}, nil
 	}
-	err := w.replace(e.Path, e.After, func(disk []byte, exists bool) bool {
-		return exists && holds(disk, e.Before) || e.Create && len(disk) == 0
+	err := w.replace(e.Path, e.After, func(disk string, exists bool) bool {
+		return exists && holds(disk, e.Before) || e.Create && disk == ""
 	})
 	if err != nil {
 		w.server.log.Warn("an edit stays in the editor's buffer only", "file", w.abs(e.Path), "err", err)
 		return tools.Applied{Unsaved: true}, nil
 	}
+	w.diskHolds(e.Path, x)
 	return tools.Applied{}, nil
 }
 
@@ -60,11 +72,11 @@ func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.D
 	defer w.server.docs.unwatch(watch)
 	over := time.Now().Add(patience)
 	for {
-		if w.diskHolds(e.Path, e.After) {
-			return true, false
+		if x := w.document(e.Path); x != nil && w.diskHolds(e.Path, x) {
+			return true, x.doc.String() != e.After
 		}
-		if x := w.document(e.Path); x != nil && x.doc.String() != e.After && w.diskHolds(e.Path, x.doc.String()) {
-			return true, true
+		if w.onDisk(e.Path, e.After) {
+			return true, false
 		}
 		if ctx.Err() != nil || !time.Now().Before(over) {
 			return false, false
@@ -84,16 +96,14 @@ func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.D
 
 // writeUnder changes the file below a buffer whose client takes no edits: only
 // while the buffer holds nothing unsaved.
-func (w *workspace) writeUnder(e tools.Edit, x *document) error {
-	err := w.replace(e.Path, e.After, func(disk []byte, exists bool) bool { return exists && holds(disk, e.Before) })
+func (w *workspace) writeUnder(e tools.Edit) error {
+	err := w.replace(e.Path, e.After, func(disk string, exists bool) bool {
+		return exists && holds(disk, e.Before) || e.Create && !exists
+	})
 	if errors.Is(err, tools.ErrStale) {
 		return fmt.Errorf("edit of %s: the editor takes no edits from a server and has unsaved changes in this file: save it first", e.Path)
 	}
-	if err != nil {
-		return err
-	}
-	w.server.docs.overtake(x)
-	return nil
+	return err
 }
 
 // write changes or creates a file that is not open.
@@ -105,18 +115,18 @@ func (w *workspace) write(e tools.Edit) error {
 		}
 		return tools.WriteFile(w.root, tools.Edit{Path: target, Create: true, After: e.After})
 	}
-	return w.replace(e.Path, e.After, func(disk []byte, exists bool) bool { return exists && string(disk) == e.Before })
+	return w.replace(e.Path, e.After, func(disk string, exists bool) bool { return exists && disk == e.Before })
 }
 
 // replace writes a file whole if the text that it holds now is accepted; else it
 // answers tools.ErrStale and changes nothing. A symlink is written through, a byte
 // order mark stays.
-func (w *workspace) replace(name, after string, accept func(disk []byte, exists bool) bool) error {
+func (w *workspace) replace(name, after string, accept func(disk string, exists bool) bool) error {
 	target, err := w.resolve(name)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	disk, err := w.root.ReadFile(filepath.FromSlash(target))
+	disk, err := w.readDisk(target)
 	exists := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write %s: %w", name, err)
@@ -124,10 +134,10 @@ func (w *workspace) replace(name, after string, accept func(disk []byte, exists 
 	if !accept(disk, exists) {
 		return fmt.Errorf("%s changed on disk: %w", name, tools.ErrStale)
 	}
-	if strings.HasPrefix(string(disk), byteOrderMark) && !strings.HasPrefix(after, byteOrderMark) {
+	if strings.HasPrefix(disk, byteOrderMark) && !strings.HasPrefix(after, byteOrderMark) {
 		after = byteOrderMark + after
 	}
-	return tools.WriteFile(w.root, tools.Edit{Path: target, Create: !exists, Before: string(disk), After: after})
+	return tools.WriteFile(w.root, tools.Edit{Path: target, Create: !exists, Before: disk, After: after})
 }
 
 // resolve is a file's path in the root without symlinks, with slashes.

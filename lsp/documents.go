@@ -19,10 +19,10 @@ type document struct {
 	real    string // path without symlinks
 	version int32
 	doc     *text.Doc
-	// overtaken says that the server had to write the file below the buffer,
-	// because the client takes no edits: until the client speaks of the buffer
-	// again, the file is the newer of the two.
-	overtaken bool
+	// disk is what the file held when it and the buffer were last in step: as the
+	// buffer was opened, saved, or seen to be equal. Known says that it was looked at.
+	disk  string
+	known bool
 	// held says that the file was seen to hold this very text: if it does not any
 	// more, somebody changed or deleted it behind the buffer, which has nothing that
 	// is not saved.
@@ -59,6 +59,13 @@ func (d *documents) snapshot() snapshot {
 	return d.shared
 }
 
+// named returns the buffer of a URI, nil when it is not open.
+func (d *documents) named(uri string) *document {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.open[text.Key(uri)]
+}
+
 // opened adds a buffer, or replaces one that the client opens twice.
 func (d *documents) opened(uri string, version int32, s string) *document {
 	x := &document{uri: strings.Clone(uri), key: text.Key(uri), version: version, doc: text.New(s)}
@@ -81,7 +88,7 @@ func (d *documents) changed(uri string, version int32, changes []text.Change, e 
 		return fmt.Errorf("change of %s, which is not open", uri)
 	}
 	x := *old
-	x.version, x.overtaken, x.held = version, false, false
+	x.version, x.held = version, false
 	for _, c := range changes {
 		x.lost = x.lost && c.Range != nil // the whole text puts it right
 	}
@@ -131,13 +138,16 @@ func (d *documents) closed(uri string) error {
 	return nil
 }
 
-// saved wakes whoever waits for the buffer's text to reach the disk.
-func (d *documents) saved(uri string) {
+// saved wakes whoever waits for the buffer's text to reach the disk, and returns the
+// buffer, nil when it is not open.
+func (d *documents) saved(uri string) *document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if x := d.open[text.Key(uri)]; x != nil {
+	x := d.open[text.Key(uri)]
+	if x != nil {
 		d.nudge(x)
 	}
+	return x
 }
 
 // put stores a state; the caller holds mu.
@@ -165,21 +175,29 @@ func (d *documents) at(path string) *document {
 	return d.open[d.byReal[real]]
 }
 
-// overtake marks that the file below a buffer is newer, if the buffer still has the
-// text that x has.
-func (d *documents) overtake(x *document) { d.note(x, func(y *document) { y.overtaken = true }) }
+// inStep notes what the file below a buffer held when the two were in step, and
+// whether that is the text of x, which the buffer may not have any more by now.
+func (d *documents) inStep(x *document, disk string, held bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.open[x.key]
+	if now == nil || now.known && now.disk == disk && now.held == held {
+		return
+	}
+	y := *now
+	y.disk, y.known = disk, true
+	y.held = held && now.doc == x.doc
+	d.put(&y)
+}
 
-// hold marks that the file below a buffer holds its text, if that still is x's.
-func (d *documents) hold(x *document) { d.note(x, func(y *document) { y.held = true }) }
-
-// note puts something down of a buffer as it is now, unless its text became another:
-// what else was noted since x was looked at stays.
-func (d *documents) note(x *document, what func(y *document)) {
+// giveUp marks that what x's text has beyond the file is not wanted any more: the
+// file was deleted below the buffer on purpose.
+func (d *documents) giveUp(x *document) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if now := d.open[x.key]; now != nil && now.doc == x.doc {
 		y := *now
-		what(&y)
+		y.held = true
 		d.put(&y)
 	}
 }

@@ -88,28 +88,26 @@ func TestOneDocumentUnderEverySpelling(t *testing.T) {
 	}
 }
 
-// TestNotesOfABufferStandTogether are of whoever looked at a buffer at the same time,
-// and go with its text.
-func TestNotesOfABufferStandTogether(t *testing.T) {
-	for _, first := range []bool{true, false} {
-		d := newDocuments()
-		x := d.opened("file:///w/a", 1, "old\n")
-		if first {
-			d.hold(x)
-			d.overtake(x)
-		} else {
-			d.overtake(x)
-			d.hold(x)
-		}
-		if now := d.snapshot()[x.key]; !now.held || !now.overtaken {
-			t.Errorf("held %v, overtaken %v, want both", now.held, now.overtaken)
-		}
-		if err := d.changed(x.uri, 2, []text.Change{{Text: "new\n"}}, text.UTF16); err != nil {
-			t.Fatal(err)
-		}
-		d.overtake(x)
-		if now := d.snapshot()[x.key]; now.held || now.overtaken {
-			t.Errorf("held %v, overtaken %v of another text", now.held, now.overtaken)
+// TestWhatTheFileHeldGoesWithTheBuffer: that nothing is unsaved goes with a text, and
+// what the file held when it was in step stays while the person types.
+func TestWhatTheFileHeldGoesWithTheBuffer(t *testing.T) {
+	d := newDocuments()
+	x := d.opened("file:///w/a", 1, "old\n")
+	d.inStep(x, "old\n", true)
+	if now := d.snapshot()[x.key]; !now.held || !now.known || now.disk != "old\n" {
+		t.Errorf("%+v, want it in step", now)
+	}
+	if err := d.changed(x.uri, 2, []text.Change{{Text: "new\n"}}, text.UTF16); err != nil {
+		t.Fatal(err)
+	}
+	for _, late := range []func(){
+		func() {},
+		func() { d.inStep(x, "old\n", true) }, // by whoever looked before the change
+		func() { d.giveUp(x) },
+	} {
+		late()
+		if now := d.snapshot()[x.key]; now.held || !now.known || now.disk != "old\n" {
+			t.Errorf("%+v, want it unsaved over the old text", now)
 		}
 	}
 }

@@ -155,7 +155,7 @@ func (s *Server) Unsaved(root string) map[string]string {
 	out := map[string]string{}
 	x := s.folders.named(root)
 	for _, d := range s.docs.snapshot() {
-		if d.path == "" || d.overtaken {
+		if d.path == "" {
 			continue
 		}
 		f, rel := s.folders.holding(d.path)
@@ -173,9 +173,7 @@ func (s *Server) Unsaved(root string) map[string]string {
 		w, err := f.workspace(s)
 		switch {
 		case err != nil:
-		case w.diskHolds(rel, d.doc.String()):
-			s.docs.hold(d)
-		case !d.held:
+		case !w.diskHolds(rel, d) && !d.held:
 			out[w.abs(rel)] = d.doc.String()
 		}
 	}

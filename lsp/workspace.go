@@ -25,27 +25,20 @@ func (w *workspace) Dir() string { return w.folder.dir }
 // Root implements tools.Workspace.
 func (w *workspace) Root() *os.Root { return w.root }
 
-// Buffer implements tools.Workspace.
+// Buffer implements tools.Workspace. What was changed on the disk behind the editor
+// is in the text, and a file that was deleted behind it is not there.
 func (w *workspace) Buffer(path string) (tools.Document, bool) {
 	x := w.document(path)
 	if x == nil {
 		return tools.Document{}, false
 	}
-	disk, err := w.root.ReadFile(filepath.FromSlash(path))
-	return tools.Document{
-		Text:    x.doc.String(),
-		Version: x.version,
-		Saved:   err == nil && holds(disk, x.doc.String()),
-	}, true
+	v := w.view(path, x)
+	return tools.Document{Text: v.text, Version: x.version}, !v.gone
 }
 
 // document is the open buffer that overlays a file of the folder.
 func (w *workspace) document(path string) *document {
-	x := w.server.docs.at(w.abs(path))
-	if x == nil || x.overtaken {
-		return nil
-	}
-	return x
+	return w.server.docs.at(w.abs(path))
 }
 
 // abs is the path of a file of the folder, as the client spells the folder.
@@ -73,8 +66,7 @@ func (x *folder) join(path string) string {
 const byteOrderMark = "\uFEFF"
 
 // holds reports that a file holds a buffer's text, as editors save it.
-func holds(disk []byte, buffer string) bool {
-	s := string(disk)
+func holds(s, buffer string) bool {
 	if s == buffer {
 		return true
 	}

@@ -4,13 +4,20 @@ package tools
 // First where lines are missing before First.
 type Lines struct{ First, Last int }
 
+// Merge brings two changes of one text together by lines: what made ours of base and
+// what made theirs of it. Where both changed the same lines nothing is merged and
+// clashes are those lines of ours.
+func Merge(base, ours, theirs string) (merged string, clashes []Lines) {
+	merged, clash := merge3(base, ours, theirs)
+	for _, c := range clash {
+		clashes = append(clashes, Lines{First: c.newStart + 1, Last: c.newEnd})
+	}
+	return merged, clashes
+}
+
 // Revert takes the change that made after of before back in a text that may have
 // changed further since: what others did to other lines stays. Where they changed
 // the same lines nothing is reverted and clashes are those lines of the text.
 func Revert(text, before, after string) (reverted string, clashes []Lines) {
-	reverted, clash := merge3(after, text, before)
-	for _, c := range clash {
-		clashes = append(clashes, Lines{First: c.newStart + 1, Last: c.newEnd})
-	}
-	return reverted, clashes
+	return Merge(after, text, before)
 }

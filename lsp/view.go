@@ -1,0 +1,117 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/agent-lsp/agent-lsp/tools"
+)
+
+// view is what an open document stands for when the file on the disk is looked at,
+// too: a command, a build or another program may have changed it behind the editor.
+type view struct {
+	// text is the current one: the buffer's, or the file's where that was changed
+	// behind a buffer without unsaved changes. Where the client saves what an edit
+	// touches, and so would write its unsaved buffer over the file, it is both.
+	text string
+	// behind says that the file was changed and that the buffer lacks it.
+	behind bool
+	// gone says that the file was deleted below a buffer without unsaved changes.
+	gone bool
+	// clash says why text is only the buffer's: the person and somebody else changed
+	// the same lines. Nothing may be written then.
+	clash error
+}
+
+// view looks at a document and at the file below it.
+func (w *workspace) view(name string, x *document) view {
+	buffer := x.doc.String()
+	disk, err := w.readDisk(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && x.held:
+		return view{gone: true}
+	case err != nil: // a new document, or what is there is no file with text
+		return view{text: buffer}
+	case holds(disk, buffer):
+		w.server.docs.inStep(x, disk, true)
+		return view{text: buffer}
+	case !x.known || disk == x.disk:
+		return view{text: buffer}
+	}
+	now, base := disk, x.disk
+	if !strings.HasPrefix(buffer, byteOrderMark) { // the editor hides it
+		now, base = strings.TrimPrefix(now, byteOrderMark), strings.TrimPrefix(base, byteOrderMark)
+	}
+	switch {
+	case x.held:
+		return view{text: now, behind: true}
+	case !w.server.savesEdits():
+		return view{text: buffer} // it is the person who saves, and is warned then
+	}
+	merged, clashes := "", []tools.Lines{}
+	if utf8.ValidString(base) && utf8.ValidString(now) {
+		merged, clashes = tools.Merge(base, buffer, now)
+	} else {
+		clashes = append(clashes, tools.Lines{}) // the editor decodes it in a way of its own
+	}
+	if len(clashes) == 0 {
+		return view{text: merged, behind: true}
+	}
+	where := ""
+	for _, c := range clashes {
+		if c.First > 0 {
+			where += fmt.Sprintf(" %d-%d", c.First, max(c.First, c.Last))
+		}
+	}
+	if where != "" {
+		where = " in the lines" + where
+	}
+	return view{text: buffer, clash: fmt.Errorf("%s has changes in the editor that are not saved, and the file on the disk was changed since as well%s, by a command or another program: nothing was written; whoever sits at the editor must save it or read it again from the disk first", name, where)}
+}
+
+// maxDisk bounds what is read of a file below a document.
+const maxDisk = 64 << 20
+
+// readDisk reads a regular file of the folder.
+func (w *workspace) readDisk(name string) (string, error) {
+	f, err := tools.Open(w.root, name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	text, err := io.ReadAll(io.LimitReader(f, maxDisk+1))
+	if err == nil && len(text) > maxDisk {
+		err = fmt.Errorf("%s is over %d bytes", name, maxDisk)
+	}
+	return string(text), err
+}
+
+// awaitReload gives an editor that saves what an edit touched a moment to read a
+// file again that was changed behind its buffer: such an editor may refuse to save
+// over a file that is newer than its buffer.
+func (w *workspace) awaitReload(ctx context.Context, name string, x *document) *document {
+	l := w.server.config.Limits
+	watch := w.server.docs.watch(w.abs(name), "")
+	defer w.server.docs.unwatch(watch)
+	late := time.NewTimer(l.Landing)
+	defer late.Stop()
+	for x != nil && x.held && w.view(name, x).behind {
+		select {
+		case <-watch.wake:
+		case <-late.C:
+			return x
+		case <-ctx.Done():
+			return x
+		case <-w.server.ctx.Done():
+			return x
+		}
+		x = w.document(name)
+	}
+	return x
+}
