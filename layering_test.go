@@ -21,7 +21,7 @@ var mayImport = map[string][]string{
 	"session":                 {"core", "core/abi", "session/", "tools", "checker"},
 	"session/event":           {"core/abi", "session/model"},
 	"session/history":         {"core/abi", "session/event", "session/model", "session/store"},
-	"session/projection":      {"session/history"},
+	"session/projection":      {"session/history", "session/model"},
 	"session/model":           {"core/abi"},
 	"session/model/":          {"core/abi", "session/model", "session/model/httpmodel", "session/clock"},
 	"session/store":           {"session/store/"},

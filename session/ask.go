@@ -224,7 +224,7 @@ func (s *Session) respondWith(a *ask, name string) (model.Response, error) {
 func (s *Session) exchange(a *ask, p model.Profile, m model.Model) (model.Response, error) {
 	var refused *withheld
 	for compacted := false; ; {
-		req, err := s.project(a.turn, p)
+		req, err := s.project(a.turn, p, model.CapabilitiesOf(m, p))
 		if err != nil {
 			return model.Response{}, fmt.Errorf("prepare the model's messages: %w", err)
 		}
@@ -238,7 +238,7 @@ func (s *Session) exchange(a *ask, p model.Profile, m model.Model) (model.Respon
 		}
 		said := false
 		resp, err := s.request(a.turn, m, model.Request{
-			Profile: p, Messages: req.messages, Tools: model.Tools(), Step: stepOf(a.turn.id, a.round),
+			Profile: p, Messages: req.messages, Conversation: req.conversation, Tools: model.Tools(), Step: stepOf(a.turn.id, a.round),
 		}, func(d model.Delta) {
 			said = said || d.Text != ""
 			s.stream(a.turn, d)

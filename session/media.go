@@ -203,8 +203,9 @@ func (h hung) Barred(context.Context) (string, bool) {
 
 // projected is a request's messages and the pictures in them.
 type projected struct {
-	messages []jsontext.Value
-	shown    []*picture
+	messages     []jsontext.Value
+	conversation []*model.Message
+	shown        []*picture
 }
 
 // size is how many bytes the request counts for.

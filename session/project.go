@@ -33,9 +33,9 @@ type layers struct {
 }
 
 // project makes the messages of the turn's next request.
-func (s *Session) project(t *turn, p model.Profile) (projected, error) {
+func (s *Session) project(t *turn, p model.Profile, can model.Capabilities) (projected, error) {
 	t.layers.once.Do(func() { t.layers.system = s.system(t) })
-	m := projection.Model{PromptCache: p.PromptCache, Sealed: p.Provider == "anthropic" || p.API == "responses"}
+	m := projection.Model{PromptCache: p.PromptCache, Sealed: can.Sealed}
 	cfg := projection.Default()
 	cfg.Media.MaxEncoded, cfg.Media.Notes = maxEncoded, true
 	if p.ReasoningEcho == "both" {
@@ -51,8 +51,8 @@ func (s *Session) project(t *turn, p model.Profile) (projected, error) {
 		m.Capabilities = append(m.Capabilities, "vision")
 		hooks.Media = g
 	}
-	messages, err := s.projector.Project(t.ctx, h, t.layers.system, m, cfg, hooks)
-	return projected{messages, g.shown}, err
+	conversation, messages, err := s.projector.Conversation(t.ctx, h, t.layers.system, m, cfg, hooks)
+	return projected{messages, conversation, g.shown}, err
 }
 
 // system reads the layers of a turn.

@@ -54,10 +54,18 @@ type answering struct{ *recording }
 
 // Respond asks the model of the request's profile.
 func (a answering) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
+	return a.of(req.Profile).Respond(ctx, req, delta)
+}
+
+// Capabilities are those of the profile's model.
+func (a answering) Capabilities(p model.Profile) model.Capabilities {
+	return model.CapabilitiesOf(a.of(p), p)
+}
+
+func (a answering) of(p model.Profile) model.Model {
 	a.mu.Lock()
-	m := a.models[req.Profile.Name]
-	a.mu.Unlock()
-	return m.Respond(ctx, req, delta)
+	defer a.mu.Unlock()
+	return a.models[p.Name]
 }
 
 // record starts the recording's file, or goes on with it for a session that is

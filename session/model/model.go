@@ -11,12 +11,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Request is one ask, already projected to wire messages.
+// Request is one request to a model. A caller gives Conversation, or Messages, or
+// the same in both; a provider reads it with Typed.
 type Request struct {
-	Profile  Profile
+	Profile Profile
+	// Messages are the conversation in chat-completions form.
 	Messages []jsontext.Value
-	Tools    []jsontext.Value
-	Step     string // "turn/round", keys a script
+	// Conversation is what providers write in their own form.
+	Conversation []*Message
+	Tools        []jsontext.Value
+	Step         string // "turn/round", keys a script
 }
 
 // Response is a whole answer.

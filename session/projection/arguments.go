@@ -53,7 +53,7 @@ func mend(dec *jsontext.Decoder, b []byte) ([]byte, error) {
 		b = append(b, '[')
 		for i := 0; dec.PeekKind() != ']'; i++ {
 			var err error
-			if b, err = mend(dec, comma(b, i)); err != nil {
+			if b, err = mend(dec, separated(b, i)); err != nil {
 				return nil, err
 			}
 		}
@@ -65,7 +65,7 @@ func mend(dec *jsontext.Decoder, b []byte) ([]byte, error) {
 		return nil, err
 	}
 	if token.Kind() == '"' {
-		return quote(b, token.String()), nil
+		return quoted(b, token.String()), nil
 	}
 	return append(b, token.String()...), nil
 }
@@ -81,7 +81,7 @@ func mendObject(dec *jsontext.Decoder, b []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := string(quote(nil, token.String()))
+		name := string(quoted(nil, token.String()))
 		value, err := mend(dec, nil)
 		if err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ func mendObject(dec *jsontext.Decoder, b []byte) ([]byte, error) {
 	}
 	b = append(b, '{')
 	for i, name := range names {
-		b = append(comma(b, i), name...)
+		b = append(separated(b, i), name...)
 		b = append(b, ':')
 		b = append(b, values[name]...)
 	}
@@ -116,3 +116,17 @@ func withLost(text, raw string) string {
 
 // isEnd says that the text ended where it may.
 func isEnd(err error) bool { return errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) }
+
+// separated appends the comma before all elements but the first.
+func separated(b []byte, i int) []byte {
+	if i > 0 {
+		return append(b, ',')
+	}
+	return b
+}
+
+// quoted appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
+func quoted(b []byte, s string) []byte {
+	b, _ = jsontext.AppendQuote(b, s) // the error only says that there were such bytes
+	return b
+}

@@ -1,7 +1,6 @@
-// Package projection turns a folded history into the messages of a model
-// request, in the shape of OpenAI's chat completions; the providers of other
-// shapes convert from that. It is pure but for its hooks: equal input gives equal
-// bytes.
+// Package projection turns a folded history into the messages of a model request:
+// typed, for each provider to write in its API's form, and in chat-completions form.
+// It is pure but for its hooks: equal input gives equal bytes.
 //
 // Whatever the history holds, the messages are well formed: every call has one
 // result, right after its message and in call order; no content is empty but that

@@ -1,186 +1,129 @@
 package projection
 
 import (
-	"encoding/base64"
 	"strings"
 
+	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// encode answers the rows' bytes. A row that equals the old one at its place
-// shares the old bytes; all others are written into one new buffer.
-func encode(rows, old []row, wire []jsontext.Value) []jsontext.Value {
-	size, same := 0, make([]bool, len(rows))
+// whole is the form of Project's messages: all that a message says.
+var whole = model.ChatForm{Reasoning: true, Cache: true, Ours: true}
+
+// encode makes the rows' messages and their bytes. A row that equals the old one at
+// its place shares the old message and bytes; all others are written into one new
+// buffer.
+func (p *Projector) encode(rows []row) {
+	size, changed, same := 0, 0, make([]bool, len(rows))
 	for i := range rows {
-		if i < len(old) && rows[i].equal(&old[i]) {
+		if i < len(p.rows) && rows[i].equal(&p.rows[i]) {
 			same[i] = true
 			continue
 		}
 		size += rows[i].size()
+		changed++
 	}
-	buf, ends := make([]byte, 0, size), make([]int, len(rows))
-	var e encoder
+	messages, ends := make([]*model.Message, len(rows)), make([]int, len(rows))
+	buf := make([]byte, 0, size)
+	t := typist{messages: make([]model.Message, 0, changed), parts: make([]model.Part, 0, changed)}
 	for i := range rows {
-		if !same[i] {
-			buf = e.append(buf, &rows[i])
+		if same[i] {
+			messages[i] = p.messages[i]
+		} else {
+			messages[i] = t.message(&rows[i])
+			buf = messages[i].AppendChat(buf, whole)
 		}
 		ends[i] = len(buf)
 	}
-	out, start := make([]jsontext.Value, len(rows)), 0
+	wire, start := make([]jsontext.Value, len(rows)), 0
 	for i, end := range ends {
 		if same[i] {
-			out[i] = wire[i]
+			wire[i] = p.wire[i]
 		} else {
-			out[i] = jsontext.Value(buf[start:end:end])
+			wire[i] = jsontext.Value(buf[start:end:end])
 		}
 		start = end
 	}
-	return out
+	p.rows, p.messages, p.wire = rows, messages, wire
 }
 
-// encoder remembers the calls of the assistant message it wrote last, so that the
-// arguments are looked through once for the call and its result.
-type encoder struct {
+// typist makes messages of rows. It remembers the calls of the assistant's message
+// before, so that arguments are looked through once for the call and its result.
+type typist struct {
+	messages []model.Message // room for all of them at once
+	parts    []model.Part    // room for a text of each
+
 	calls []wireCall
 	lost  []bool
 	read  reader
 }
 
-func (e *encoder) append(b []byte, r *row) []byte {
+func (t *typist) message(r *row) *model.Message {
+	t.messages = append(t.messages, model.Message{})
+	m := &t.messages[len(t.messages)-1]
 	switch r.kind {
-	case breakpointRow:
-		b = append(b, `{"role":"system","content":[{"type":"text","text":`...)
-		b = quote(b, r.text)
-		return append(b, `,"cache_control":{"type":"ephemeral"}}]}`...)
 	case userRow:
-		return appendUser(b, r)
+		m.Role, m.Content = model.RoleUser, t.said(r.said)
 	case assistantRow:
-		return e.assistant(b, r)
+		t.assistant(m, r)
 	case toolRow:
-		return e.tool(b, r)
+		text := r.text
+		if t.lostArguments(r) {
+			text = withLost(text, r.arguments)
+		}
+		m.Role, m.CallID, m.Content = model.RoleTool, r.id, t.text(text, false)
+		if r.tools != nil {
+			m.References = r.tools.refs
+		}
 	case blockRow:
-		b = append(b, `{"role":"system","tools":[`...)
-		for i, def := range r.tools.defs {
-			b = comma(b, i)
-			b = append(b, def...)
-		}
-		return append(b, `]}`...)
+		m.Role, m.Tools = model.RoleSystem, r.tools.defs
 	default:
-		b = append(b, `{"role":"system","content":`...)
-		b = quote(b, r.text)
-		return append(b, '}')
+		m.Role, m.Content = model.RoleSystem, t.text(r.text, r.kind == breakpointRow)
 	}
+	return m
 }
 
-func appendUser(b []byte, r *row) []byte {
-	text := ""
-	if len(r.said.texts) == 1 {
-		text = r.said.texts[0]
-	} else {
-		text = strings.Join(r.said.texts, "\n\n")
-	}
-	b = append(b, `{"role":"user","content":`...)
-	if len(r.said.parts) == 0 {
-		b = quote(b, text)
-		return append(b, '}')
-	}
-	b = append(b, '[')
-	if text != "" {
-		b = append(b, `{"type":"text","text":`...)
-		b = quote(b, text)
-		b = append(b, `},`...)
-	}
-	for i, p := range r.said.parts {
-		b = comma(b, i)
-		b = p.append(b)
-	}
-	return append(b, `]}`...)
+// text is a content of one text.
+func (t *typist) text(text string, cache bool) []model.Part {
+	t.parts = append(t.parts, model.Part{Text: text, Cache: cache})
+	n := len(t.parts)
+	return t.parts[n-1 : n : n]
 }
 
-func (p *part) append(b []byte) []byte {
-	switch p.kind {
-	case documentMedia:
-		b = append(b, `{"type":"file","file":{"filename":`...)
-		b = quote(b, p.name)
-		b = append(b, `,"file_data":"`...)
-	case videoMedia:
-		b = append(b, `{"type":"video_url","video_url":{"url":"`...)
-	default:
-		b = append(b, `{"type":"image_url","image_url":{"url":"`...)
+// said is a user's texts as one, and the media after it.
+func (t *typist) said(s *said) []model.Part {
+	var out []model.Part
+	if len(s.texts) > 0 {
+		out = t.text(strings.Join(s.texts, "\n\n"), false)
 	}
-	b = append(b, `data:`...)
-	b = append(b, p.mime...)
-	b = append(b, `;base64,`...)
-	b = base64.StdEncoding.AppendEncode(b, p.data)
-	return append(b, `"}}`...)
+	for _, p := range s.parts {
+		out = append(out, model.Part{File: &model.File{Kind: fileKinds[p.kind], Name: p.name, MIME: p.mime, Data: p.data}})
+	}
+	return out
 }
 
-func (e *encoder) assistant(b []byte, r *row) []byte {
-	e.calls, e.lost = r.calls, e.lost[:0]
-	b = append(b, `{"role":"assistant","content":`...)
-	b = quote(b, r.text)
-	if r.reasoning != "" {
-		b = append(b, `,"reasoning_content":`...)
-		b = quote(b, r.reasoning)
-		if r.both {
-			b = append(b, `,"reasoning":`...)
-			b = quote(b, r.reasoning)
-		}
-	}
-	if len(r.sealed) > 0 {
-		b = append(b, `,"_sealed":`...)
-		b = append(b, r.sealed...)
+var fileKinds = [...]string{imageMedia: model.Image, videoMedia: model.Video, documentMedia: model.Document}
+
+func (t *typist) assistant(m *model.Message, r *row) {
+	t.calls, t.lost = r.calls, t.lost[:0]
+	m.Role, m.Reasoning, m.ReasoningTwice, m.Sealed = model.RoleAssistant, r.reasoning, r.both && r.reasoning != "", r.sealed
+	if r.text != "" {
+		m.Content = t.text(r.text, false)
 	}
 	if len(r.calls) > 0 {
-		b = append(b, `,"tool_calls":[`...)
-		for i, c := range r.calls {
-			b = comma(b, i)
-			b = append(b, `{"id":`...)
-			b = quote(b, c.id)
-			b = append(b, `,"type":"function","function":{"name":`...)
-			b = quote(b, c.name)
-			b = append(b, `,"arguments":`...)
-			arguments, lost := e.read.object(c.arguments)
-			e.lost = append(e.lost, lost)
-			b = quote(b, arguments)
-			b = append(b, `}}`...)
-		}
-		b = append(b, ']')
+		m.Calls = make([]model.FunctionCall, len(r.calls))
 	}
-	return append(b, '}')
+	for i, c := range r.calls {
+		arguments, lost := t.read.object(c.arguments)
+		t.lost = append(t.lost, lost)
+		m.Calls[i] = model.FunctionCall{ID: c.id, Name: c.name, Arguments: arguments}
+	}
 }
 
-func (e *encoder) tool(b []byte, r *row) []byte {
-	b = append(b, `{"role":"tool","tool_call_id":`...)
-	b = quote(b, r.id)
-	b = append(b, `,"content":`...)
-	text := r.text
-	if e.lostArguments(r) {
-		text = withLost(text, r.arguments)
+func (t *typist) lostArguments(r *row) bool {
+	if r.ordinal < len(t.calls) && t.calls[r.ordinal].id == r.id {
+		return t.lost[r.ordinal]
 	}
-	b = quote(b, text)
-	if r.tools != nil && len(r.tools.refs) > 0 {
-		b = append(b, `,"_tool_references":[`...)
-		for i, name := range r.tools.refs {
-			b = comma(b, i)
-			b = quote(b, name)
-		}
-		b = append(b, ']')
-	}
-	return append(b, '}')
-}
-
-func (e *encoder) lostArguments(r *row) bool {
-	if r.ordinal < len(e.calls) && e.calls[r.ordinal].id == r.id {
-		return e.lost[r.ordinal]
-	}
-	_, lost := e.read.object(r.arguments)
+	_, lost := t.read.object(r.arguments)
 	return lost
-}
-
-func comma(b []byte, i int) []byte {
-	if i > 0 {
-		return append(b, ',')
-	}
-	return b
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/session/history"
+	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -17,26 +18,33 @@ func Project(ctx context.Context, h history.History, sys System, m Model, cfg Co
 }
 
 // Projector is Project with a memory: messages that did not change since the call
-// before are not encoded again. Its answers are those of Project, byte for byte.
+// before are not encoded again. Its messages are those of Project, byte for byte.
 // The zero value is ready; it is not safe for concurrent use.
 type Projector struct {
-	rows []row
-	wire []jsontext.Value
+	rows     []row
+	messages []*model.Message
+	wire     []jsontext.Value
 }
 
-// Project does what the function Project does. The answer's bytes are shared with
-// later answers and must not be written to.
+// Project does what the function Project does. The bytes are shared with later
+// results and must not be written to.
 func (p *Projector) Project(ctx context.Context, h history.History, sys System, m Model, cfg Config, hooks Hooks) ([]jsontext.Value, error) {
+	_, wire, err := p.Conversation(ctx, h, sys, m, cfg, hooks)
+	return wire, err
+}
+
+// Conversation returns the messages as providers write them in their own forms, and
+// the same in chat-completions form, as Project does.
+func (p *Projector) Conversation(ctx context.Context, h history.History, sys System, m Model, cfg Config, hooks Hooks) ([]*model.Message, []jsontext.Value, error) {
 	b := builder{ctx: ctx, model: m, cfg: cfg, hooks: hooks, kinds: enabled(m.Capabilities)}
 	b.reserve(h.Messages[h.Covered():], len(sys.Static))
 	b.head(sys, h.Summary)
 	if err := b.conversation(h); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b.tail(sys)
-	p.wire = encode(b.rows, p.rows, p.wire)
-	p.rows = b.rows
-	return slices.Clone(p.wire), nil
+	p.encode(b.rows)
+	return slices.Clone(p.messages), slices.Clone(p.wire), nil
 }
 
 // builder collects the rows of one request.

@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/session/history"
+	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // given is one request; zero members take their defaults.
@@ -47,7 +49,41 @@ func wireOf(t testing.TB, g given) []string {
 			t.Fatalf("not JSON: %s", m)
 		}
 	}
+	checkTyped(t, &p, g, got)
 	return lines(got)
+}
+
+// checkTyped holds the typed messages against their chat-completions form: either is
+// made of the other.
+func checkTyped(t testing.TB, p *Projector, g given, wire []jsontext.Value) {
+	t.Helper()
+	typed, again, err := p.Conversation(t.Context(), g.history, g.system, g.model, g.cfg(), g.hooks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := make([]jsontext.Value, len(typed))
+	for i, m := range typed {
+		written[i] = m.Chat(whole)
+	}
+	read, err := (&model.Request{Messages: again}).Typed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range read {
+		if len(m.Content) == 1 && m.Content[0] == (model.Part{}) {
+			m.Content = nil // an assistant that only calls
+		}
+	}
+	if diff := cmp.Diff(lines(wire), lines(written)); diff != "" {
+		t.Fatalf("the typed messages are written otherwise (-Project +typed):\n%s", diff)
+	}
+	sameText := cmp.FilterPath(func(p cmp.Path) bool { return p.String() != "Content.File.Name" },
+		cmp.Comparer(func(a, b string) bool { return string([]rune(a)) == string([]rune(b)) })) // U+FFFD for what is not UTF-8
+	unnamed := cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Content.File.Name" }, // that of a document only
+		cmp.Comparer(func(a, b string) bool { return a == b || a == "" || b == "" }))
+	if diff := cmp.Diff(typed, read, unnamed, cmpopts.IgnoreUnexported(model.Message{}), cmpopts.EquateEmpty(), sameText); diff != "" {
+		t.Fatalf("the messages are read otherwise than they were typed (-typed +read):\n%s", diff)
+	}
 }
 
 func lines(wire []jsontext.Value) []string {

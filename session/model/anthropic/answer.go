@@ -254,7 +254,7 @@ func (a *answer) response() (model.Response, []httpmodel.Segment, error) {
 			text.WriteString(g.text.String())
 			pieces = append(pieces, httpmodel.Segment{Text: g.text.String()})
 		case "tool_use":
-			pieces = append(pieces, httpmodel.Segment{Call: new(httpmodel.Call)})
+			pieces = append(pieces, httpmodel.Segment{Call: new(model.FunctionCall)})
 			resp.Calls = append(resp.Calls, model.FunctionCall{ID: g.ID, Name: g.Name, Arguments: g.arguments()})
 		case "thinking", "redacted_thinking":
 			if raw := g.sealed(); raw != nil {

@@ -33,6 +33,11 @@ func New(p model.Profile, cfg Config) *Provider {
 	return &Provider{profile: p, caller: httpmodel.NewCaller(cfg)}
 }
 
+// Capabilities implements model.Capable: signed thinking is taken back.
+func (p *Provider) Capabilities(model.Profile) model.Capabilities {
+	return model.Capabilities{Sealed: true}
+}
+
 // Respond implements model.Model. It asks with req.Profile, or, if that names no
 // provider, with the profile of New. Every error is a *model.Error.
 func (p *Provider) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {

@@ -57,7 +57,7 @@ type block struct {
 type source struct {
 	Type      string `json:"type"`
 	MediaType string `json:"media_type"`
-	Data      string `json:"data"`
+	Data      []byte `json:"data"` // in base64 on the wire
 }
 
 type cache struct {
@@ -80,7 +80,7 @@ func breakpoint() *cache { return &cache{Type: "ephemeral"} }
 func sealer(p model.Profile) string { return "messages " + p.Model }
 
 func body(req model.Request) ([]byte, error) {
-	messages, err := httpmodel.Read(req.Messages)
+	messages, err := req.Typed()
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +107,8 @@ func body(req model.Request) ([]byte, error) {
 // talk fills in the conversation. System messages before it are the system
 // prompt; those within and after it keep their place, as text of the user's side:
 // moved to the front, each change of them would cost the whole cached prefix.
-func (r *request) talk(messages []httpmodel.Message, tools *[]httpmodel.Tool) error {
-	for i := range messages {
-		m := &messages[i]
+func (r *request) talk(messages []*model.Message, tools *[]httpmodel.Tool) error {
+	for _, m := range messages {
 		if m.Tools != nil {
 			more, err := httpmodel.ReadTools(m.Tools)
 			if err != nil {
@@ -154,10 +153,10 @@ func (r *request) add(role string, blocks ...block) {
 }
 
 // texts are a message's texts as blocks; the API refuses blank ones.
-func texts(m *httpmodel.Message) []block {
+func texts(m *model.Message) []block {
 	var out []block
 	for _, part := range m.Content {
-		if part.Kind == "" && strings.TrimSpace(part.Text) != "" {
+		if part.File == nil && strings.TrimSpace(part.Text) != "" {
 			b := block{Type: "text", Text: part.Text}
 			if part.Cache {
 				b.Cache = breakpoint()
@@ -169,7 +168,7 @@ func texts(m *httpmodel.Message) []block {
 }
 
 // note is a system message's text on the user's side.
-func note(m *httpmodel.Message) []block {
+func note(m *model.Message) []block {
 	out := texts(m)
 	for i := range out {
 		out[i].Text = "<system>\n" + out[i].Text + "\n</system>"
@@ -179,15 +178,15 @@ func note(m *httpmodel.Message) []block {
 
 // assistant is what the model said, in its order: its signed thinking unchanged or
 // not at all, text, calls.
-func assistant(m *httpmodel.Message, by string) []block {
+func assistant(m *model.Message, by string) []block {
 	var out []block
-	for _, piece := range m.Segments(by) {
+	for _, piece := range httpmodel.Segments(m, by) {
 		switch {
 		case piece.Sealed != nil:
 			out = append(out, block{raw: piece.Sealed})
 		case piece.Call != nil:
 			c := piece.Call
-			out = append(out, block{Type: "tool_use", ID: safeID(c.ID), Name: c.Function.Name, Input: object(c.Function.Arguments)})
+			out = append(out, block{Type: "tool_use", ID: safeID(c.ID), Name: c.Name, Input: object(c.Arguments)})
 		case strings.TrimSpace(piece.Text) != "":
 			// The API refuses text of the model's that ends in white space.
 			out = append(out, block{Type: "text", Text: strings.TrimRight(piece.Text, " \t\r\n")})
@@ -197,7 +196,7 @@ func assistant(m *httpmodel.Message, by string) []block {
 }
 
 // result is a tool's answer.
-func result(m *httpmodel.Message) block {
+func result(m *model.Message) block {
 	b := block{Type: "tool_result", ToolUseID: safeID(m.CallID)}
 	if len(m.References) > 0 {
 		for _, name := range m.References {
@@ -211,24 +210,24 @@ func result(m *httpmodel.Message) block {
 }
 
 // user is what a person said and showed.
-func user(m *httpmodel.Message) []block {
+func user(m *model.Message) []block {
 	var out []block
-	for i := range m.Content {
-		part := &m.Content[i]
-		if part.Kind == "" {
+	for _, part := range m.Content {
+		f := part.File
+		if f == nil {
 			if strings.TrimSpace(part.Text) != "" {
 				out = append(out, block{Type: "text", Text: part.Text})
 			}
 			continue
 		}
-		mime, data, ok := part.Data()
+		src := &source{Type: "base64", MediaType: f.MIME, Data: f.Data}
 		switch {
-		case ok && part.Kind == "image":
-			out = append(out, block{Type: "image", Source: &source{"base64", mime, data}})
-		case ok && part.Kind == "file":
-			out = append(out, block{Type: "document", Title: part.Name, Source: &source{"base64", mime, data}})
+		case f.URL == "" && f.Kind == model.Image:
+			out = append(out, block{Type: "image", Source: src})
+		case f.URL == "" && f.Kind == model.Document:
+			out = append(out, block{Type: "document", Title: f.Name, Source: src})
 		default:
-			out = append(out, block{Type: "text", Text: "[a " + part.Kind + " is not shown: the Messages API does not take it in this form]"})
+			out = append(out, block{Type: "text", Text: "[a " + f.Kind + " is not shown: the Messages API does not take it in this form]"})
 		}
 	}
 	return out

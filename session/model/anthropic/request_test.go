@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -247,7 +248,7 @@ func TestAnyConversationIsWellFormed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wire, err := projection.Project(t.Context(), h, projection.System{Base: "base", Dynamic: []string{"open"}},
+			typed, wire, err := new(projection.Projector).Conversation(t.Context(), h, projection.System{Base: "base", Dynamic: []string{"open"}},
 				projection.Model{PromptCache: profile.PromptCache, Rendering: projection.Rendering(seed % 3)}, projection.Default(), projection.Hooks{})
 			if err != nil {
 				t.Fatal(err)
@@ -257,6 +258,10 @@ func TestAnyConversationIsWellFormed(t *testing.T) {
 				t.Fatal(err)
 			}
 			wellFormed(t, string(b))
+			same, err := body(model.Request{Profile: profile, Conversation: typed, Tools: model.Tools()})
+			if err != nil || !bytes.Equal(same, b) {
+				t.Fatalf("%v: typed messages become\n%s\nand the same as JSON\n%s", err, same, b)
+			}
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // provider's own, signed form, a call, or else text.
 type Segment struct {
 	Sealed jsontext.Value
-	Call   *Call
+	Call   *model.FunctionCall
 	Text   string
 }
 
@@ -53,18 +53,17 @@ func Seal(by string, resp model.Response, pieces []Segment) jsontext.Value {
 			s.Parts = append(s.Parts, n)
 		}
 	}
-	answer := Message{Calls: make([]Call, len(resp.Calls))}
+	answer := model.Message{Calls: make([]model.FunctionCall, len(resp.Calls))}
 	if resp.Reasoning != nil {
 		answer.Reasoning = *resp.Reasoning
 	}
 	for i, c := range resp.Calls {
-		answer.Calls[i].ID, answer.Calls[i].Function.Name = c.ID, c.Name
-		answer.Calls[i].Function.Arguments = model.Normalize([]model.FunctionCall{c})[0].Arguments
+		answer.Calls[i] = model.FunctionCall{ID: c.ID, Name: c.Name, Arguments: model.Normalize([]model.FunctionCall{c})[0].Arguments}
 	}
 	if !signed || calls == 0 || calls != len(resp.Calls) || (resp.Text == nil) != (text == "") || resp.Text != nil && *resp.Text != text {
 		return nil
 	}
-	s.Sum = answer.sum(text)
+	s.Sum = sum(&answer, text)
 	out, err := Marshal(s)
 	if err != nil || len(out) > maxSealed {
 		return nil
@@ -73,24 +72,24 @@ func Seal(by string, resp model.Response, pieces []Segment) jsontext.Value {
 }
 
 // sum is the digest of what a signature must fit.
-func (m *Message) sum(text string) string {
+func sum(m *model.Message, text string) string {
 	if strings.TrimSpace(text) == "" {
 		text = ""
 	}
 	words := []string{m.Reasoning, text}
 	for _, c := range m.Calls {
-		words = append(words, c.ID, c.Function.Name, c.Function.Arguments)
+		words = append(words, c.ID, c.Name, c.Arguments)
 	}
 	all, _ := json.Marshal(words, Lenient) // strings only
-	sum := sha256.Sum256(all)
-	return hex.EncodeToString(sum[:16])
+	digest := sha256.Sum256(all)
+	return hex.EncodeToString(digest[:16])
 }
 
 // Segments are what an assistant's message says. With them are those that by signed,
 // unchanged and in their places, as long as the message's reasoning, text and
 // calls are what they were: a signature does not fit anything else.
-func (m *Message) Segments(by string) []Segment {
-	if out, ok := m.unseal(by); ok {
+func Segments(m *model.Message, by string) []Segment {
+	if out, ok := unseal(m, by); ok {
 		return out
 	}
 	var out []Segment
@@ -103,10 +102,10 @@ func (m *Message) Segments(by string) []Segment {
 	return out
 }
 
-func (m *Message) unseal(by string) ([]Segment, bool) {
+func unseal(m *model.Message, by string) ([]Segment, bool) {
 	var s seal
 	text := m.Text()
-	if m.Sealed == nil || json.Unmarshal(m.Sealed, &s, Lenient) != nil || s.By != by || s.Sum != m.sum(text) {
+	if m.Sealed == nil || json.Unmarshal(m.Sealed, &s, Lenient) != nil || s.By != by || s.Sum != sum(m, text) {
 		return nil, false
 	}
 	var out []Segment

@@ -9,7 +9,7 @@ import (
 )
 
 func TestWhatIsSealed(t *testing.T) {
-	signed, call := Segment{Sealed: jsontext.Value(`{"type":"thinking","signature":"s"}`)}, Segment{Call: new(Call)}
+	signed, call := Segment{Sealed: jsontext.Value(`{"type":"thinking","signature":"s"}`)}, Segment{Call: new(model.FunctionCall)}
 	long := Segment{Sealed: jsontext.Value(`"` + strings.Repeat("x", maxSealed) + `"`)}
 	said := func(text string, calls int) model.Response {
 		resp := model.Response{Calls: make([]model.FunctionCall, calls)}
@@ -41,10 +41,7 @@ func TestWhatIsSealed(t *testing.T) {
 	}
 	// Text of nothing but white space is recorded and not sent.
 	sealed := Seal("who", said(" \n", 1), []Segment{signed, {Text: " \n"}, call})
-	if got := (&Message{Sealed: sealed, Calls: []Call{{Function: struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	}{"", "{}"}}}}).Segments("who"); len(got) != 2 || got[0].Sealed == nil || got[1].Call == nil {
+	if got := Segments(&model.Message{Sealed: sealed, Calls: []model.FunctionCall{{Arguments: "{}"}}}, "who"); len(got) != 2 || got[0].Sealed == nil || got[1].Call == nil {
 		t.Errorf("segments %+v of %s", got, sealed)
 	}
 }

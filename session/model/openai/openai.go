@@ -34,6 +34,12 @@ func New(p model.Profile, cfg Config) *Provider {
 	return &Provider{profile: p, caller: httpmodel.NewCaller(cfg)}
 }
 
+// Capabilities implements model.Capable: the Responses API takes sealed reasoning
+// back.
+func (p *Provider) Capabilities(profile model.Profile) model.Capabilities {
+	return model.Capabilities{Sealed: profile.API == "responses"}
+}
+
 // Respond implements model.Model. It asks with req.Profile, or, if that names no
 // provider, with the profile of New. Every error is a *model.Error.
 func (p *Provider) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -199,7 +200,7 @@ func TestAnyConversationIsWellFormed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wire, err := projection.Project(t.Context(), h, projection.System{Base: "base", Dynamic: []string{"open"}},
+			typed, wire, err := new(projection.Projector).Conversation(t.Context(), h, projection.System{Base: "base", Dynamic: []string{"open"}},
 				projection.Model{PromptCache: seed%2 == 0, Rendering: projection.Rendering(seed % 3)}, projection.Default(), projection.Hooks{})
 			if err != nil {
 				t.Fatal(err)
@@ -210,10 +211,17 @@ func TestAnyConversationIsWellFormed(t *testing.T) {
 				t.Fatal(err)
 			}
 			itemsFit(t, string(items))
+			conversation := model.Request{Conversation: typed, Tools: model.Tools()}
+			if same, err := p.responsesBody(conversation); err != nil || !bytes.Equal(same, items) {
+				t.Fatalf("%v: typed messages become\n%s\nand the same as JSON\n%s", err, same, items)
+			}
 			for _, strict := range []bool{false, true} {
 				b, err := chatBody(req, strict)
 				if err != nil || !jsontext.Value(b).IsValid() {
 					t.Fatalf("%v: %s", err, b)
+				}
+				if same, err := chatBody(conversation, strict); err != nil || !bytes.Equal(same, b) {
+					t.Fatalf("%v: typed messages become\n%s\nand the same as JSON\n%s", err, same, b)
 				}
 				for _, name := range []string{"_tool_references", "reasoning_content", "cache_control"} {
 					if strings.Contains(string(b), `"`+name+`":`) && (strict || name == "_tool_references") {

@@ -68,7 +68,7 @@ func (p *Provider) respond(ctx context.Context, req model.Request, endpoint *url
 }
 
 func (p *Provider) responsesBody(req model.Request) ([]byte, error) {
-	messages, err := httpmodel.Read(req.Messages)
+	messages, err := req.Typed()
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (p *Provider) responsesBody(req model.Request) ([]byte, error) {
 			return nil, err
 		}
 		tools = httpmodel.AddTools(tools, more)
-		if err := r.add(&m, sealer(req.Profile)); err != nil {
+		if err := r.add(m, sealer(req.Profile)); err != nil {
 			return nil, err
 		}
 	}
@@ -119,7 +119,7 @@ type inputPart struct {
 func sealer(p model.Profile) string { return "responses " + p.Model }
 
 // add appends a message's items: reasoning as it came, text, calls.
-func (r *responsesRequest) add(m *httpmodel.Message, by string) error {
+func (r *responsesRequest) add(m *model.Message, by string) error {
 	var err error
 	add := func(it item) {
 		raw, e := httpmodel.Marshal(it)
@@ -130,12 +130,12 @@ func (r *responsesRequest) add(m *httpmodel.Message, by string) error {
 	case "tool":
 		add(item{Type: "function_call_output", CallID: m.CallID, Output: new(m.Text())})
 	case "assistant":
-		for _, piece := range m.Segments(by) {
+		for _, piece := range httpmodel.Segments(m, by) {
 			switch {
 			case piece.Sealed != nil:
 				r.Input = append(r.Input, piece.Sealed)
 			case piece.Call != nil:
-				add(item{Type: "function_call", CallID: piece.Call.ID, Name: piece.Call.Function.Name, Arguments: piece.Call.Function.Arguments})
+				add(item{Type: "function_call", CallID: piece.Call.ID, Name: piece.Call.Name, Arguments: piece.Call.Arguments})
 			default:
 				add(item{Role: "assistant", Content: piece.Text})
 			}
@@ -154,21 +154,21 @@ func (r *responsesRequest) add(m *httpmodel.Message, by string) error {
 }
 
 // userContent is text as it is, or parts.
-func userContent(parts []httpmodel.Part) any {
-	if len(parts) == 1 && parts[0].Kind == "" {
+func userContent(parts []model.Part) any {
+	if len(parts) == 1 && parts[0].File == nil {
 		return parts[0].Text
 	}
 	out := make([]inputPart, 0, len(parts))
 	for _, p := range parts {
-		switch p.Kind {
-		case "image":
-			out = append(out, inputPart{Type: "input_image", ImageURL: p.URL})
-		case "file":
-			out = append(out, inputPart{Type: "input_file", FileName: p.Name, FileData: p.URL})
-		case "video":
-			out = append(out, inputPart{Type: "input_text", Text: "[a video is not shown: the Responses API takes none]"})
-		default:
+		switch f := p.File; {
+		case f == nil:
 			out = append(out, inputPart{Type: "input_text", Text: p.Text})
+		case f.Kind == model.Image:
+			out = append(out, inputPart{Type: "input_image", ImageURL: f.DataURL()})
+		case f.Kind == model.Document:
+			out = append(out, inputPart{Type: "input_file", FileName: f.Name, FileData: f.DataURL()})
+		default:
+			out = append(out, inputPart{Type: "input_text", Text: "[a " + f.Kind + " is not shown: the Responses API takes none]"})
 		}
 	}
 	return out

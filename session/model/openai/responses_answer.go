@@ -209,7 +209,7 @@ func (r *responsesAnswer) response() (model.Response, []httpmodel.Segment, error
 				it.Arguments = "{}"
 			}
 			resp.Calls = append(resp.Calls, model.FunctionCall{ID: it.CallID, Name: it.Name, Arguments: string(it.Arguments)})
-			pieces = append(pieces, httpmodel.Segment{Call: new(httpmodel.Call)})
+			pieces = append(pieces, httpmodel.Segment{Call: new(model.FunctionCall)})
 		}
 	}
 	resp.Text = either(words.String(), r.text.String())

@@ -103,6 +103,11 @@ func (r *Recorder) optional(s *string) *string {
 	return new(r.red.text(*s))
 }
 
+// Capabilities implements model.Capable for an inner model that does.
+func (r *Recorder) Capabilities(p model.Profile) model.Capabilities {
+	return model.CapabilitiesOf(r.inner, p)
+}
+
 // Answered implements model.Resumer for an inner model that is one.
 func (r *Recorder) Answered(step, providerID string) {
 	if m, ok := r.inner.(model.Resumer); ok {
