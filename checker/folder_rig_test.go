@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-lsp/agent-lsp/tools/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -58,7 +59,7 @@ func newFolderRig(t *testing.T, roots ...string) *folder {
 
 // configure has the next checks run a script.
 func (f *folder) configure(script string) {
-	c := New(Config{Trusted: true, Commands: map[string]Command{Go: {Argv: []string{"sh", "-c", script}}}})
+	c := New(Config{Trusted: true, Policy: proc.Unconfined("a test's own command"), Commands: map[string]Command{Go: {Argv: []string{"sh", "-c", script}}}})
 	f.t.Cleanup(func() { _ = c.Close() })
 	f.made.Store(c)
 }
