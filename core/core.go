@@ -52,27 +52,6 @@ func Open(ctx context.Context) (*Core, error) {
 	return c, nil
 }
 
-// Start begins Open in the background. The function that it answers waits for
-// the outcome, or for its context; every call of it answers the same Core, which
-// its callers close once. When ctx ends before that, opening fails.
-func Start(ctx context.Context) func(context.Context) (*Core, error) {
-	var c *Core
-	var err error
-	opened := make(chan struct{})
-	go func() {
-		defer close(opened)
-		c, err = Open(ctx)
-	}()
-	return func(ctx context.Context) (*Core, error) {
-		select {
-		case <-opened:
-			return c, err
-		case <-ctx.Done():
-			return nil, fmt.Errorf("open the core: %w", ctx.Err())
-		}
-	}
-}
-
 // open is Open for any module. Compiling cannot be stopped, so when ctx ends it
 // goes on behind the caller's back and its result is dropped.
 func open(ctx context.Context, wasm []byte) (*Core, error) {

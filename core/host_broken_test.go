@@ -255,22 +255,38 @@ func TestHostOpenIsBoundedByItsContext(t *testing.T) {
 	}
 }
 
-func TestHostStartOpensInTheBackground(t *testing.T) {
-	wait := Start(t.Context())
+func TestHostLazyOpensOnceForAll(t *testing.T) {
+	l := NewLazy(t.Context())
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := wait(ended); err != nil && !errors.Is(err, context.Canceled) { // it may be open already
+	if _, err := l.Open(ended); err != nil && !errors.Is(err, context.Canceled) { // it may be open already
 		t.Fatal(err)
 	}
-	c, err := wait(t.Context())
+	c, err := l.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close(t.Context())
-	if again, _ := wait(t.Context()); again != c {
+	if again, _ := l.Open(t.Context()); again != c {
 		t.Fatal("another core")
 	}
-	hostStep(t, hostNew(t, c), hostPrompt(1, "a"))
+	s := hostNew(t, c)
+	hostStep(t, s, hostPrompt(1, "a"))
+	if err := l.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	hostGone(t, s)
+}
+
+func TestHostLazyThatNobodyNeededIsNotOpened(t *testing.T) {
+	l := NewLazy(t.Context())
+	if err := l.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := l.Open(t.Context())
+	hostIs(t, err, ErrHandle)
+	if c != nil || l.core != nil {
+		t.Error("a core that was closed before is opened")
+	}
 }
 
 func TestHostAGoneSessionIsSteppedAndClosedAtOnce(t *testing.T) {

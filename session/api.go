@@ -97,7 +97,7 @@ type Status struct {
 	Sessions []Info          `json:"sessions"`
 	Turns    []RunningTurn   `json:"turns"`
 	Checks   []CheckerStatus `json:"checks"`
-	Core     string          `json:"core"`  // "opening", "ready", or the error
+	Core     string          `json:"core"`  // "ready" to be opened by the first session, or open; else why it could not be
 	Store    string          `json:"store"` // "opening", "ready", or why sessions are not saved
 	Usage    Usage           `json:"usage"`
 }

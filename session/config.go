@@ -87,8 +87,8 @@ type ProviderEnv struct {
 // Config is what a Manager is made of. It owns none of it: whoever opened the
 // core and the store closes them after Manager.Shutdown.
 type Config struct {
-	// Core and Store answer what is opened in the background; they may block
-	// until it is.
+	// Core and Store return what is opened once for all sessions; they may block
+	// until it is. Core is called first when a session begins or is resumed.
 	Core  func(context.Context) (*core.Core, error)
 	Store func(context.Context) (store.Store, error)
 	// Unsaved answers why the store forgets, for every new session to say so, or

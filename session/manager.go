@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/core"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/history"
 	"github.com/agent-lsp/agent-lsp/session/model"
@@ -40,7 +41,7 @@ type Manager struct {
 
 	coreState, storeState string // for Status
 
-	wg sync.WaitGroup // the goroutines that wait for core and store
+	wg sync.WaitGroup // the goroutine that waits for the store
 }
 
 // NewManager makes a manager; Shutdown ends it and every session it runs.
@@ -50,10 +51,8 @@ func NewManager(cfg Config, editor Editor) *Manager {
 		sessions: map[uuid.UUID]*Session{}, changing: map[uuid.UUID]chan struct{}{}, recent: map[string]uuid.UUID{}, checks: map[string]checker.Result{},
 	}
 	m.ctx, m.stop = context.WithCancel(context.Background())
-	m.watch(&m.coreState, func(ctx context.Context) error {
-		_, err := cfg.Core(ctx)
-		return err
-	})
+	m.coreState = "ready"
+	m.cfg.Core = m.openCore(cfg.Core)
 	m.watch(&m.storeState, func(ctx context.Context) error {
 		st, err := cfg.Store(ctx)
 		if err != nil {
@@ -66,6 +65,24 @@ func NewManager(cfg Config, editor Editor) *Manager {
 		return cfg.Unsaved()
 	})
 	return m
+}
+
+// openCore returns an open that keeps for Status why the core cannot be opened. A
+// session calls it when it begins; m.mu is not locked then.
+func (m *Manager) openCore(open func(context.Context) (*core.Core, error)) func(context.Context) (*core.Core, error) {
+	return func(ctx context.Context) (*core.Core, error) {
+		c, err := open(ctx)
+		if ctx.Err() == nil {
+			state := "ready"
+			if err != nil {
+				state = err.Error()
+			}
+			m.mu.Lock()
+			m.coreState = state
+			m.mu.Unlock()
+		}
+		return c, err
+	}
 }
 
 // watch keeps a state for Status: opening, ready, or what went wrong.

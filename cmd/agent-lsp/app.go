@@ -33,7 +33,7 @@ type app struct {
 	saves   atomic.Bool // the editor saves what an edit touched
 	flags   flags
 	loader  config.Loader
-	core    func(context.Context) (*core.Core, error)
+	core    *core.Lazy
 	ctx     context.Context // ends with the app
 	stop    context.CancelFunc
 	checks  checks
@@ -55,12 +55,12 @@ type app struct {
 	recording *recording // nil when nothing is recorded
 }
 
-// newApp starts opening the core, in the background.
+// newApp makes an app in which nothing is open yet.
 func newApp(stderr io.Writer, f flags) *app {
 	a := &app{flags: f, stored: make(chan struct{})}
 	a.loggingTo(stderr)
 	a.ctx, a.stop = context.WithCancel(context.Background())
-	a.core = core.Start(a.ctx)
+	a.core = core.NewLazy(a.ctx)
 	return a
 }
 
@@ -102,10 +102,8 @@ func (a *app) close() {
 	a.checks.close()
 	a.jobs.Wait()
 	ctx := context.Background()
-	if c, err := a.core(ctx); err == nil {
-		if err := c.Close(ctx); err != nil {
-			a.log.Warn("close the core", "err", err)
-		}
+	if err := a.core.Close(ctx); err != nil {
+		a.log.Warn("close the core", "err", err)
 	}
 	a.storing.Do(func() { close(a.stored) })
 	<-a.stored
@@ -125,7 +123,7 @@ func (a *app) engine(editor session.Editor) (lsp.Engine, error) {
 	a.openStore(a.place(&cfg), retention(&cfg))
 	a.watchFiles()
 	m := session.NewManager(session.Config{
-		Core:     a.core,
+		Core:     a.core.Open,
 		Store:    a.awaitStore,
 		Unsaved:  func() error { return a.unsaved },
 		Provider: a.provider,

@@ -74,6 +74,7 @@ func (r *runCommand) run(ctx context.Context, std stdio) (code int, err error) {
 	}
 
 	app := newApp(std.err, flags{record: r.Record, virtual: !r.RealTime})
+	app.core.Start() // the prompt comes at once
 	toServer, in := wire.Pipe()
 	fromServer, out := wire.Pipe()
 	served := make(chan struct{})
