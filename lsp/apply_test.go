@@ -20,7 +20,7 @@ func (r *rig) edit(name, after string) tools.Edit {
 	r.t.Helper()
 	e := tools.Edit{Path: name, After: after, Label: "turn 1"}
 	if d, ok := r.workspace().Buffer(name); ok {
-		e.Before, e.Open, e.Version = d.Text, true, d.Version
+		e.Before, e.Open = d.Text, true
 		return e
 	}
 	disk, err := os.ReadFile(r.path(name))

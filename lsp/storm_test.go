@@ -100,7 +100,7 @@ func (w *weather) agent(name string) {
 		return
 	}
 	e := w.edit(name, d.Text+"agent\n")
-	e.Before, e.Version = d.Text, d.Version
+	e.Before = d.Text
 	_, err := w.workspace().Apply(context.Background(), e)
 	w.server.Event(firstID, w.dir, storeEvent(err), &event.Note{Text: fmt.Sprint(err)})
 }

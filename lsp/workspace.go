@@ -33,7 +33,7 @@ func (w *workspace) Buffer(path string) (tools.Document, bool) {
 		return tools.Document{}, false
 	}
 	v := w.view(path, x)
-	return tools.Document{Text: v.text, Version: x.version}, !v.gone
+	return tools.Document{Text: v.text}, !v.gone
 }
 
 // document is the open buffer that overlays a file of the folder.

@@ -250,7 +250,7 @@ func (s *Session) revert(edits []madeEdit) ([]tools.Edit, error) {
 // textNow is an edit of a file that changes nothing yet.
 func (s *Session) textNow(path string) (tools.Edit, error) {
 	if doc, ok := s.work.Buffer(path); ok {
-		return tools.Edit{Path: path, Before: doc.Text, After: doc.Text, Open: true, Version: doc.Version}, nil
+		return tools.Edit{Path: path, Before: doc.Text, After: doc.Text, Open: true}, nil
 	}
 	text, err := s.work.Root().ReadFile(path)
 	if err != nil {

@@ -63,8 +63,8 @@ func (d *Disk) Apply(ctx context.Context, e Edit) (Applied, error) {
 // otherwise it answers ErrStale and changes nothing. Parent directories of a new file are created. The
 // new text is there whole or not at all, never in part, under the file's own mode
 // (and owner, where the system lets it); no temporary file stays behind. A path
-// whose last element is a symbolic link is refused: resolve it first. Open and
-// Version are not looked at.
+// whose last element is a symbolic link is refused: resolve it first. Open
+// are not looked at.
 func WriteFile(root *os.Root, e Edit) error {
 	name := filepath.FromSlash(e.Path)
 	if e.Create {

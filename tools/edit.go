@@ -149,7 +149,7 @@ func (e *Executor) edit(ctx context.Context, name, label string, make drafter) O
 		}
 		applied, err := e.ws.Apply(ctx, Edit{
 			Path: d.path, Create: !d.exists, Before: d.text, After: d.after,
-			Open: d.open, Version: d.version, Label: label,
+			Open: d.open, Label: label,
 			Told: landed(d, Applied{}).Text,
 		})
 		switch {

@@ -39,10 +39,10 @@ func (b *buffers) Apply(ctx context.Context, e Edit) (Applied, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d, ok := b.docs[e.Path]
-	if !ok || d.Version != e.Version || d.Text != e.Before {
+	if !ok || d.Text != e.Before {
 		return Applied{}, ErrStale
 	}
-	b.docs[e.Path] = Document{Text: e.After, Version: d.Version + 1}
+	b.docs[e.Path] = Document{Text: e.After}
 	return Applied{Unsaved: true}, nil
 }
 
@@ -50,7 +50,7 @@ func (b *buffers) Apply(ctx context.Context, e Edit) (Applied, error) {
 func (b *buffers) open(p, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.docs[p] = Document{Text: text, Version: b.docs[p].Version + 1}
+	b.docs[p] = Document{Text: text}
 }
 
 func newBuffers(t *testing.T, files map[string]string) (*world, *buffers) {
@@ -78,7 +78,7 @@ func TestTheOpenDocumentIsTheTruth(t *testing.T) {
 	if w.get("a.txt") != "one\ntwo\nthree\n" {
 		t.Error("the disk was written under an unsaved buffer")
 	}
-	if e := b.edits[0]; e.Label != "turn 1" || e.Version != 1 || !e.Open || e.Create {
+	if e := b.edits[0]; e.Label != "turn 1" || !e.Open || e.Create {
 		t.Errorf("the edit is %+v", e)
 	}
 	// A document that was never saved exists in the editor alone.

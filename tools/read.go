@@ -19,11 +19,10 @@ var errTooBig = errors.New("the file is too big")
 
 // file is the current text of a path, from the open buffer or from disk.
 type file struct {
-	path    string // what edits and memory go by: the resolved path, or the open document's
-	text    string
-	exists  bool
-	open    bool
-	version int32
+	path   string // what edits and memory go by: the resolved path, or the open document's
+	text   string
+	exists bool
+	open   bool
 }
 
 // find makes of a path that a model names the clean path that is meant.
@@ -47,7 +46,7 @@ func (e *Executor) find(name string) (string, error) {
 func (e *Executor) load(p string, limit int64) (file, error) {
 	f := file{path: p}
 	if doc, ok := e.ws.Buffer(p); ok {
-		f.text, f.version, f.open, f.exists = doc.Text, doc.Version, true, true
+		f.text, f.open, f.exists = doc.Text, true, true
 		if int64(len(f.text)) > limit {
 			return f, fmt.Errorf("%w: %d bytes", errTooBig, len(f.text))
 		}

@@ -13,11 +13,7 @@ import (
 )
 
 // Document is the text of an open buffer, which overlays the file on disk.
-type Document struct {
-	Text    string
-	Version int32
-	Saved   bool // the disk is known to hold the same text
-}
+type Document struct{ Text string }
 
 // Edit makes the text of one file another one.
 type Edit struct {
@@ -26,11 +22,9 @@ type Edit struct {
 	Delete bool   // nothing is to exist at Path afterwards; After is empty
 	Before string // the text that After was computed from: the buffer's, else the file's bytes
 	After  string
-	// Open and Version are of the buffer that Before was taken from.
-	Open    bool
-	Version int32
-	Label   string // names the turn, for the editor's undo list
-	Told    string // what the model is told once the edit has landed and is saved
+	Open   bool   // Before was taken from a buffer
+	Label  string // names the turn, for the editor's undo list
+	Told   string // what the model is told once the edit has landed and is saved
 }
 
 // ErrStale says that the text is no longer the edit's Before: nothing was
