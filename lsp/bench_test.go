@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,51 +14,67 @@ import (
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/go-json-experiment/json/jsontext"
+	"go.lsp.dev/jsonrpc2"
 )
 
 // benched are a whole server and one of the bare library, both in this process
 // over pipes.
 var benched = []struct {
 	name  string
-	serve func() *wire.Peer
+	serve func() jsonrpc2.Conn
 }{
-	{"server", func() *wire.Peer {
+	{"server", func() jsonrpc2.Conn {
 		engine := newFakeEngine()
 		s := New(Config{Engine: func(session.Editor) (Engine, error) { return engine, nil }})
 		in, toServer := wire.Pipe()
 		fromServer, out := wire.Pipe()
 		go s.Serve(context.Background(), in, out)
-		return wire.Dial(fromServer, toServer, nil, nil, nil)
+		return dial(fromServer, toServer)
 	}},
-	{"library", func() *wire.Peer {
+	{"library", func() jsonrpc2.Conn {
 		in, toServer := wire.Pipe()
 		fromServer, out := wire.Pipe()
 		go func() { _, _ = wire.Serve(context.Background(), in, out, lsptest.BaselineConfig()) }()
-		return wire.Dial(fromServer, toServer, nil, nil, nil)
+		return dial(fromServer, toServer)
 	}},
 }
 
+// dial is the client's end of a conversation, which ignores what the server asks.
+func dial(in io.ReadCloser, out io.WriteCloser) jsonrpc2.Conn {
+	conn := jsonrpc2.NewConn(jsonrpc2.NewStream(struct {
+		io.ReadCloser
+		io.Writer
+	}{in, out}))
+	conn.Go(context.Background(), func(ctx context.Context, r *jsonrpc2.Request) (any, error) {
+		if !r.IsCall() {
+			return nil, nil
+		}
+		return jsonrpc2.MethodNotFoundHandler(ctx, r)
+	})
+	return conn
+}
+
 // greet initializes a server that has one open document.
-func greet(b *testing.B, p *wire.Peer, size int) {
+func greet(b *testing.B, p jsonrpc2.Conn, size int) {
 	b.Helper()
 	ctx := b.Context()
-	if _, err := wire.Call[jsontext.Value](ctx, p, "initialize", jsontext.Value(`{"processId":null,"rootUri":null,"capabilities":{}}`)); err != nil {
+	if _, err := p.Call(ctx, "initialize", jsontext.Value(`{"processId":null,"rootUri":null,"capabilities":{}}`), nil); err != nil {
 		b.Fatal(err)
 	}
 	tellServer(b, p, "initialized", `{}`)
 	tellServer(b, p, "textDocument/didOpen", `{"textDocument":{"uri":"untitled:0","languageId":"x","version":0,"text":"`+strings.Repeat(strings.Repeat("x", 39)+`\n`, size/40+1)+`"}}`)
 }
 
-func tellServer(b *testing.B, p *wire.Peer, method, params string) {
+func tellServer(b *testing.B, p jsonrpc2.Conn, method, params string) {
 	b.Helper()
 	if err := p.Notify(b.Context(), method, jsontext.Value(params)); err != nil {
 		b.Fatal(err)
 	}
 }
 
-func roundTrip(b *testing.B, p *wire.Peer) {
+func roundTrip(b *testing.B, p jsonrpc2.Conn) {
 	b.Helper()
-	if _, err := wire.Call[jsontext.Value](b.Context(), p, "workspace/executeCommand", jsontext.Value(`{"command":"agent.profiles","arguments":[{}]}`)); err != nil {
+	if _, err := p.Call(b.Context(), "workspace/executeCommand", jsontext.Value(`{"command":"agent.profiles","arguments":[{}]}`), nil); err != nil {
 		b.Fatal(err)
 	}
 }

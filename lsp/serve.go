@@ -20,7 +20,7 @@ import (
 // be called once.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) int {
 	code, _ := wire.Serve(ctx, in, out, wire.Config{
-		Server:        methods{s: s},
+		Initialize:    s.initialize,
 		Requests:      s.requests(),
 		Notifications: s.notifications(),
 		Connect:       func(c *wire.Client) { s.peer = connection{c} },
@@ -39,7 +39,6 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 
 func (s *Server) requests() map[string]wire.Handler {
 	return map[string]wire.Handler{
-		protocol.MethodInitialize:                   s.initialize,
 		protocol.MethodTextDocumentCodeAction:       s.codeAction,
 		protocol.MethodWorkspaceTextDocumentContent: s.textDocumentContent,
 	}
@@ -63,16 +62,6 @@ func (s *Server) notifications() map[string]wire.Notified {
 		},
 	}
 }
-
-// methods are the standard methods that the server takes as the library decodes
-// them; all others answer that they are not there.
-type methods struct {
-	protocol.UnimplementedServer
-	s *Server
-}
-
-// Shutdown implements protocol.Server. What runs is suspended after the exit.
-func (methods) Shutdown(context.Context) error { return nil }
 
 // connection is the client on the wire.
 type connection struct{ *wire.Client }

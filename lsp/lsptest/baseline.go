@@ -9,7 +9,6 @@ import (
 	"github.com/agent-lsp/agent-lsp/lsp/text"
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/go-json-experiment/json/jsontext"
-	"go.lsp.dev/protocol"
 )
 
 // baselineEnv makes a test binary a baseline server.
@@ -42,40 +41,35 @@ func Baseline() *exec.Cmd {
 // BaselineConfig is what the baseline serves: documents are kept, and
 // workspace/executeCommand answers its own arguments.
 func BaselineConfig() wire.Config {
-	b := &baseline{}
+	var doc atomic.Pointer[text.Doc]
 	return wire.Config{
-		Server: b,
+		Initialize: func(context.Context, jsontext.Value) (any, error) {
+			return jsontext.Value(`{"capabilities":{},"serverInfo":{"name":"baseline"}}`), nil
+		},
+		Requests: map[string]wire.Handler{"workspace/executeCommand": executeCommand},
 		Notifications: map[string]wire.Notified{
 			"textDocument/didChange": func(_ context.Context, params jsontext.Value) error {
 				d, err := wire.DecodeDidChange(params)
 				if err != nil {
 					return err
 				}
-				old := b.doc.Load()
+				old := doc.Load()
 				if old == nil {
 					old = text.New("")
 				}
-				b.doc.Store(old.Apply(d.Changes, text.UTF16))
+				doc.Store(old.Apply(d.Changes, text.UTF16))
 				return nil
 			},
 		},
 	}
 }
 
-type baseline struct {
-	protocol.UnimplementedServer
-	doc atomic.Pointer[text.Doc]
-}
-
-func (*baseline) Initialize(context.Context, *protocol.InitializeParams) (*protocol.InitializeResult, error) {
-	return &protocol.InitializeResult{ServerInfo: protocol.ServerInfo{Name: "baseline"}}, nil
-}
-
-func (*baseline) Shutdown(context.Context) error { return nil }
-
-func (*baseline) ExecuteCommand(_ context.Context, p *protocol.ExecuteCommandParams) (protocol.LSPAny, error) {
-	if len(p.Arguments) == 0 {
-		return jsontext.Value("null"), nil
+func executeCommand(_ context.Context, params jsontext.Value) (any, error) {
+	p, err := wire.Decode[struct {
+		Arguments []jsontext.Value `json:"arguments"`
+	}](params)
+	if err != nil || len(p.Arguments) == 0 {
+		return jsontext.Value("null"), err
 	}
 	return p.Arguments[0], nil
 }

@@ -35,7 +35,6 @@ func TestScripts(t *testing.T) {
 
 // toy is a server that does what the fake editor must be able to see.
 type toy struct {
-	protocol.UnimplementedServer
 	client *wire.Client
 	turns  atomic.Int32
 	mu     sync.Mutex
@@ -46,12 +45,6 @@ type toy struct {
 func newToy() *toy { return &toy{docs: map[string]*text.Doc{}, at: map[string]int32{}} }
 
 const toySession = "0190d5a0-0000-7000-8000-00000000000a"
-
-func (*toy) Initialize(context.Context, *protocol.InitializeParams) (*protocol.InitializeResult, error) {
-	return &protocol.InitializeResult{ServerInfo: protocol.ServerInfo{Name: "toy"}}, nil
-}
-
-func (*toy) Shutdown(context.Context) error { return nil }
 
 // open reports whether a document is known, and its text.
 func (s *toy) open(uri string) (*text.Doc, int32) {
@@ -68,7 +61,9 @@ func (s *toy) set(uri string, d *text.Doc, version int32) {
 
 func (s *toy) config() wire.Config {
 	return wire.Config{
-		Server:  s,
+		Initialize: func(context.Context, jsontext.Value) (any, error) {
+			return jsontext.Value(`{"capabilities":{},"serverInfo":{"name":"toy"}}`), nil
+		},
 		Connect: func(c *wire.Client) { s.client = c },
 		Requests: map[string]wire.Handler{
 			"workspace/executeCommand": func(ctx context.Context, params jsontext.Value) (any, error) {

@@ -12,16 +12,12 @@ import (
 
 // Client is the client as the server sees it. It is safe for concurrent use.
 type Client struct {
-	// Client has the protocol's own methods. Those that wait for an answer obey
-	// the rules of Call.
-	protocol.Client
 	conn limited
 	root context.Context
 }
 
 func newClient(root context.Context, conn jsonrpc2.Conn, timeout time.Duration) *Client {
-	l := limited{Conn: conn, timeout: timeout}
-	return &Client{Client: protocol.ClientDispatcher(l), conn: l, root: root}
+	return &Client{conn: limited{Conn: conn, timeout: timeout}, root: root}
 }
 
 // Context ends with the connection. Work that outlives a request runs under it.
@@ -30,7 +26,10 @@ func (c *Client) Context() context.Context { return c.root }
 // Notify sends a notification; nil params send none. It queues and does not wait
 // for the client, unless the client has left 32 MiB unread.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
-	return c.conn.notify(ctx, method, params)
+	if err := c.conn.Notify(ctx, method, params); err != nil {
+		return fmt.Errorf("notify of %s: %w", method, err)
+	}
+	return nil
 }
 
 // Call asks the client and waits for its answer, for as long as ctx lasts, or for
@@ -38,18 +37,11 @@ func (c *Client) Notify(ctx context.Context, method string, params any) error {
 // cancelled at the client by $/cancelRequest. It refuses the context of a
 // notification's handler, of initialize and of shutdown, because these hold up the
 // reader: start a goroutine under Client.Context for it.
-//
-// A Peer calls the server in the same way; without a deadline it waits for good.
-func Call[T any](ctx context.Context, to Caller, method string, params any) (T, error) {
+func Call[T any](ctx context.Context, c *Client, method string, params any) (T, error) {
 	var result T
-	err := protocol.Call(ctx, to.calls(), method, params, &result)
+	err := protocol.Call(ctx, c.conn, method, params, &result)
 	return result, err
 }
-
-// Caller is an end that can be called: a *Client or a *Peer.
-type Caller interface{ calls() limited }
-
-func (c *Client) calls() limited { return c.conn }
 
 // ErrInline is a call to the client from where its answer could not be read.
 var ErrInline = errors.New("call to the client from a handler that holds up the reader")
@@ -59,13 +51,6 @@ var ErrInline = errors.New("call to the client from a handler that holds up the 
 type limited struct {
 	jsonrpc2.Conn
 	timeout time.Duration
-}
-
-func (l limited) notify(ctx context.Context, method string, params any) error {
-	if err := l.Notify(ctx, method, params); err != nil {
-		return fmt.Errorf("notify of %s: %w", method, err)
-	}
-	return nil
 }
 
 func (l limited) Call(ctx context.Context, method string, params, result any) (jsonrpc2.ID, error) {

@@ -29,7 +29,6 @@ type server struct {
 	log    *slog.Logger
 	conn   jsonrpc2.Conn
 	client *Client
-	next   jsonrpc2.Handler
 	root   context.Context // ends with the connection
 	inline context.Context // root, marked so that calls are refused
 
@@ -103,17 +102,14 @@ func (s *server) notification(r *jsonrpc2.Request) {
 		s.cancelRequest(r.Params())
 		return
 	}
-	var err error
-	if h, ok := s.config.Notifications[method]; ok {
-		err = h(s.inline, params(r))
-	} else if method == protocol.MethodInitialized {
-		err = s.config.Server.Initialized(s.inline, &protocol.InitializedParams{})
-	} else if standardNotifications[method] {
-		_, err = s.next(s.inline, r)
-	} else if !strings.HasPrefix(method, "$/") {
-		s.log.Debug("unknown notification ignored", "method", strings.Clone(method))
+	h, known := s.config.Notifications[method]
+	if !known {
+		if !strings.HasPrefix(method, "$/") {
+			s.log.Debug("unknown notification ignored", "method", strings.Clone(method))
+		}
+		return
 	}
-	if err != nil {
+	if err := h(s.inline, params(r)); err != nil {
 		s.log.Error("notification not handled", "method", strings.Clone(method), "err", err)
 	}
 }
@@ -143,11 +139,11 @@ func (s *server) request(rctx context.Context, r *jsonrpc2.Request) (any, error)
 		return nil, jsonrpc2.Errorf(jsonrpc2.ServerNotInitialized, "%s before initialize", method)
 	case method == protocol.MethodShutdown:
 		s.state.Store(down)
-		return nil, s.config.Server.Shutdown(s.inline)
+		return nil, nil
 	}
 	arrive := s.config.Ordered[method]
 	h, known := s.config.Requests[method]
-	if arrive == nil && !known && !standardRequests[method] {
+	if arrive == nil && !known {
 		return nil, methodNotFound(method)
 	}
 	ctx, cancel := context.WithCancel(s.root)
@@ -170,25 +166,13 @@ func (s *server) request(rctx context.Context, r *jsonrpc2.Request) (any, error)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if known {
-		return h(ctx, params(r))
-	}
-	return s.next(ctx, r)
+	return h(ctx, params(r))
 }
 
 func (s *server) initialize(r *jsonrpc2.Request) (any, error) {
-	var result any
-	var err error
-	if h, ok := s.config.Requests[protocol.MethodInitialize]; ok {
-		result, err = h(s.inline, bytes.Clone(params(r))) // only Async makes a request's bytes our own
-	} else {
-		var p *protocol.InitializeParams
-		if p, err = decodeInitialize(r.Params()); err == nil {
-			result, err = s.config.Server.Initialize(s.inline, p)
-		}
-	}
+	result, err := s.config.Initialize(s.inline, bytes.Clone(params(r))) // only Async makes a request's bytes our own
 	if err != nil {
-		return nil, err // a client may try again
+		return nil, err
 	}
 	s.state.Store(ready)
 	if pid := processID(r.Params()); pid > 0 && pid != os.Getpid() && pid != s.config.ClientPID {

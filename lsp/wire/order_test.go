@@ -2,17 +2,13 @@ package wire_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/go-json-experiment/json/jsontext"
-	"go.lsp.dev/jsonrpc2"
-	"go.lsp.dev/protocol"
 )
 
 // pairs is how many changes the order is tried with.
@@ -187,7 +183,7 @@ func TestParamsOfRequestsMayBeKept(t *testing.T) {
 		kept <- params
 		return jsontext.Value(`{"capabilities":{}}`), nil
 	}
-	config.Requests["initialize"], config.Requests["test/keep"] = keep, keep
+	config.Initialize, config.Requests["test/keep"] = keep, keep
 	e, _ := serve(t, config, lsptest.Options{})
 	e.Initialize()
 	if _, err := e.Call("test/keep", `{"keep":"this"}`); err != nil {
@@ -205,39 +201,4 @@ func TestParamsOfRequestsMayBeKept(t *testing.T) {
 		t.Errorf("the params of the request became %s", second)
 	}
 	e.Shutdown()
-}
-
-func TestPeerAndServerOverPipes(t *testing.T) {
-	fromServer, toClient := wire.Pipe()
-	fromClient, toServer := wire.Pipe()
-	s := &server{}
-	ended := make(chan end, 1)
-	go func() {
-		code, why := wire.Serve(t.Context(), fromClient, toClient, s.config())
-		ended <- end{code, why}
-	}()
-	peer := wire.Dial(fromServer, toServer, map[string]wire.Handler{
-		protocol.MethodWorkspaceApplyEdit: func(_ context.Context, _ jsontext.Value) (any, error) {
-			return &protocol.ApplyWorkspaceEditResult{Applied: true}, nil
-		},
-	}, nil, nil)
-	defer peer.Close()
-	_, err := wire.Call[jsontext.Value](t.Context(), peer, "test/edit", nil)
-	if e := (*jsonrpc2.Error)(nil); !errors.As(err, &e) || e.Code != jsonrpc2.ServerNotInitialized {
-		t.Errorf("a request before initialize gave %v", err)
-	}
-	if _, err := wire.Call[jsontext.Value](t.Context(), peer, "initialize", jsontext.Value(`{"capabilities":{}}`)); err != nil {
-		t.Fatal(err)
-	}
-	got, err := wire.Call[protocol.ApplyWorkspaceEditResult](t.Context(), peer, "test/edit", nil)
-	if err != nil || !got.Applied {
-		t.Errorf("the answer through the client is %v, %v", got, err)
-	}
-	peer.Close()
-	if x := <-ended; x.code != 1 || !errors.Is(x.why, io.EOF) {
-		t.Errorf("ended with code %d, %v", x.code, x.why)
-	}
-	if _, err := wire.Call[jsontext.Value](t.Context(), peer, "test/edit", nil); err == nil {
-		t.Error("a call after the end was answered")
-	}
 }

@@ -1,8 +1,8 @@
 // Package wire is the JSON-RPC plumbing under the language server: framing,
-// order, cancellation, life cycle and the end of the process. It uses the types,
-// the codec and the dispatcher of go.lsp.dev and replaces that library's own
-// handler chain, which keeps no order and ends the connection on an unknown
-// notification. It knows no agent and no document.
+// order, cancellation, life cycle and the end of the process. It uses the types and
+// the codec of go.lsp.dev and replaces that library's own handler chain, which
+// keeps no order and ends the connection on an unknown notification. It knows no
+// agent and no document.
 //
 // # Order
 //
@@ -59,16 +59,14 @@ type Arrival func(params jsontext.Value) Handler
 // and are only valid until it returns: Decode copies what it keeps.
 type Notified func(ctx context.Context, params jsontext.Value) error
 
-// Config says what a connection serves. Server is required.
+// Config says what a connection serves. Initialize is required.
 type Config struct {
-	// Server handles the standard methods that the maps below do not. Its
-	// Shutdown must only note that the end is near: it holds up the reader. Its
-	// Exit is not called, nor is its Request.
-	Server protocol.Server
-	// Requests and Notifications add methods of one's own, and take standard ones
-	// away from Server: textDocument/didChange belongs to DecodeDidChange. Of
-	// initialize and initialized only the handler is replaced; shutdown, exit and
-	// $/cancelRequest cannot be.
+	// Initialize handles the request that begins the conversation, on the reading
+	// goroutine. After an error the client may try again. Shutdown, exit and
+	// $/cancelRequest are the connection's own.
+	Initialize Handler
+	// Requests and Notifications are all other methods that are served, by name. A
+	// request of another one is refused, a notification is ignored.
 	Requests      map[string]Handler
 	Notifications map[string]Notified
 	// Ordered are requests, too, for which the order of arrival matters. Concurrent
@@ -153,7 +151,6 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, config Con
 		slots:  make(chan struct{}, config.Concurrent),
 		root:   root,
 		inline: context.WithValue(root, inlineKey{}, true),
-		next:   protocol.ServerHandler(config.Server, nil),
 	}
 	s.idle.L = &s.mu
 	stream := newStream(in, out, config.MaxFrame, config.WriteTimeout, config.Log, s.end)
@@ -202,11 +199,8 @@ func InvalidParams(format string, args ...any) error {
 	return jsonrpc2.Errorf(jsonrpc2.InvalidParams, format, args...)
 }
 
-// The codes of the protocol that the library does not name.
-const (
-	CodeRequestFailed   jsonrpc2.Code = -32803
-	CodeServerCancelled jsonrpc2.Code = -32802
-)
+// CodeRequestFailed is a code of the protocol that the library does not name.
+const CodeRequestFailed jsonrpc2.Code = -32803
 
 // wireError gives err the code that a client expects.
 func wireError(method string, err error) error {

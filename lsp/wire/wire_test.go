@@ -12,7 +12,6 @@ import (
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/go-json-experiment/json/jsontext"
-	"go.lsp.dev/protocol"
 )
 
 // serverEnv makes this binary the server of the tests that need a process.
@@ -41,30 +40,31 @@ func process() *exec.Cmd {
 
 // server is the least that shows what a connection does.
 type server struct {
-	protocol.UnimplementedServer
 	client  *wire.Client
 	version atomic.Int32 // of the last didChange
 	wrong   atomic.Int32 // didChanges that did not follow the one before
 	running atomic.Int32
 }
 
-func (*server) Initialize(_ context.Context, p *protocol.InitializeParams) (*protocol.InitializeResult, error) {
-	if p.Locale != nil && *p.Locale == "refuse" {
-		return nil, wire.InvalidParams("no such locale")
+func initialize(_ context.Context, params jsontext.Value) (any, error) {
+	p, err := wire.Decode[struct {
+		Locale string `json:"locale"`
+	}](params)
+	if p.Locale == "refuse" {
+		err = wire.InvalidParams("no such locale")
 	}
-	return &protocol.InitializeResult{}, nil
+	return jsontext.Value(`{"capabilities":{}}`), err
 }
 
-func (*server) Shutdown(context.Context) error { return nil }
-
-func (*server) ExecuteCommand(_ context.Context, p *protocol.ExecuteCommandParams) (protocol.LSPAny, error) {
-	return jsontext.Value(fmt.Sprintf("%q", p.Command)), nil
+// edit asks the client for an edit of nothing.
+func (s *server) edit(ctx context.Context) (any, error) {
+	return wire.Call[jsontext.Value](ctx, s.client, "workspace/applyEdit", jsontext.Value(`{"edit":{}}`))
 }
 
 func (s *server) config() wire.Config {
 	return wire.Config{
-		Server:  s,
-		Connect: func(c *wire.Client) { s.client = c },
+		Initialize: initialize,
+		Connect:    func(c *wire.Client) { s.client = c },
 		Ordered: map[string]wire.Arrival{
 			"test/seen": func(jsontext.Value) wire.Handler {
 				v := s.version.Load()
@@ -89,7 +89,7 @@ func (s *server) config() wire.Config {
 				return nil, err
 			},
 			"test/edit": func(ctx context.Context, _ jsontext.Value) (any, error) {
-				return s.client.ApplyEdit(ctx, &protocol.ApplyWorkspaceEditParams{})
+				return s.edit(ctx)
 			},
 			"test/print": func(context.Context, jsontext.Value) (any, error) {
 				fmt.Println("a stray print")
@@ -117,7 +117,7 @@ func (s *server) config() wire.Config {
 			},
 			"test/panicked": func(context.Context, jsontext.Value) error { panic("on purpose") },
 			"test/callback": func(ctx context.Context, _ jsontext.Value) error {
-				_, err := s.client.ApplyEdit(ctx, &protocol.ApplyWorkspaceEditParams{})
+				_, err := s.edit(ctx)
 				if err == nil || !strings.Contains(err.Error(), "holds up the reader") {
 					panic(fmt.Sprint("a call from inside of a notification gave ", err))
 				}
