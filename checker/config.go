@@ -31,11 +31,11 @@ type Config struct {
 	Commands map[string]Command
 	// Roots does the same for single roots, by absolute path, and wins.
 	Roots map[string]Command
-	// Env is the environment of the commands; nil means the server's own without
-	// secrets. Colours are switched off in it either way.
+	// Env is the environment that is chosen from for commands; nil means the
+	// server's own. Colours are switched off in it either way.
 	Env []string
-	// Keep are names of variables of Env that stay although their names look like
-	// those of secrets.
+	// Keep are names of variables of Env that commands get besides those of
+	// proc.Environment.
 	Keep []string
 	// Policy says what the commands may do; nothing runs without one.
 	Policy proc.Policy
@@ -89,7 +89,7 @@ func (c *Config) env(dir string) []string {
 	if env == nil {
 		env = os.Environ()
 	}
-	env = proc.Keep(proc.Scrub(env, "FORCE_COLOR", "CLICOLOR_FORCE", "CARGO_TERM_COLOR", "CARGO_TERM_PROGRESS_WHEN"), env, c.Keep, nil)
+	env = proc.Environment(env, c.Keep, []string{"FORCE_COLOR", "CLICOLOR_FORCE", "CARGO_TERM_COLOR", "CARGO_TERM_PROGRESS_WHEN"})
 	env = proc.Setenv(env, "NO_COLOR", "1")
 	env = proc.Setenv(env, "CARGO_TERM_COLOR", "never")
 	env = proc.Setenv(env, "PYRIGHT_PYTHON_IGNORE_WARNINGS", "1")

@@ -223,7 +223,7 @@ func TestATestEditedInASupersededCheckIsStillLookedAt(t *testing.T) {
 	// The first go command hangs, the others are real.
 	script := "if mkdir " + fifos + "/first 2>/dev/null; then echo x > " + running + "; sleep 600; fi; PATH=$REALPATH exec go \"$@\""
 	env := append(os.Environ(), "REALPATH="+os.Getenv("PATH"), "PATH="+fakeTool(t, "go", script))
-	c := start(t, checker.Config{Env: env})
+	c := start(t, checker.Config{Env: env, Keep: []string{"REALPATH"}})
 	first := make(chan checker.Result, 1)
 	go func() { first <- c.AfterEdit(context.Background(), dir, []string{"a_test.go"})[0] }()
 	await(t, running)

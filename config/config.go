@@ -94,7 +94,7 @@ type Exec struct {
 	Sandbox bool `json:"sandbox"`
 	// Writable are further directories that confined commands may write to: absolute, or with ~ for the home directory.
 	Writable []string `json:"writable"`
-	// KeepEnv names environment variables that commands get although their names look like those of secrets.
+	// KeepEnv names environment variables that commands and checkers get besides the known harmless ones, such as PATH, HOME and those of toolchains.
 	KeepEnv []string `json:"keep_env"`
 }
 

@@ -18,7 +18,8 @@ import (
 
 func TestExecTellsHowItEnded(t *testing.T) {
 	w := newWorld(t, map[string]string{"d/x": "", "script": "echo no\n"}, func(c *Config) {
-		c.Exec.Env = append(os.Environ(), "MY_API_KEY=hidden", "PLAIN=shown", "NAMED=hidden")
+		c.Exec.Env = append(os.Environ(), "MY_API_KEY=hidden", "PLAIN=hidden", "KEPT=shown", "NAMED=hidden")
+		c.Exec.Keep = []string{"KEPT", "NAMED"}
 		c.Exec.Secrets = []string{"NAMED"}
 	})
 	d := "d"
@@ -36,7 +37,7 @@ func TestExecTellsHowItEnded(t *testing.T) {
 		{"left in the background", execOp("sh", "-c", "sleep 100 & echo hi"), Completed, "exit code 0; what it left running in the background was ended\nhi"},
 		{"no shell", execOp("echo", "$HOME; *", "`x`"), Completed, "exit code 0\n$HOME; * `x`"},
 		{"directory", Op{Exec: &abi.Exec{Argv: []string{"ls"}, Cwd: &d}}, Completed, "exit code 0\nx"},
-		{"secrets", execOp("sh", "-c", `echo "$MY_API_KEY|$NAMED|$PLAIN"`), Completed, "exit code 0\n||shown"},
+		{"secrets", execOp("sh", "-c", `echo "$MY_API_KEY|$NAMED|$PLAIN|$KEPT"`), Completed, "exit code 0\n|||shown"},
 		{"input", execOp("cat"), Completed, "exit code 0\n[no output]"},
 		{"not executable", execOp("./script"), Failed, "./script may not be run: permission denied"},
 		{"a directory", execOp("./d"), Failed, "./d was not found"},

@@ -40,13 +40,13 @@ type Config struct {
 type ExecConfig struct {
 	Timeout time.Duration // of one command
 	Output  int           // characters kept of each stream
-	// Env is the environment before secrets are taken out; nil means the server's.
+	// Env is the environment that is chosen from; nil means the server's.
 	Env []string
-	// Secrets are names of variables that are taken out although their names do not
-	// tell, e.g. those that hold model keys.
+	// Secrets are names of variables that no command gets, e.g. those that hold model
+	// keys.
 	Secrets []string
-	// Keep are names of variables that stay although their names look like those of
-	// secrets; Secrets win.
+	// Keep are names of variables that commands get besides those of
+	// proc.Environment; Secrets win.
 	Keep []string
 	// Sandbox confines writing to the workspace, temporary files and caches where
 	// the system can; see proc.SandboxSupport.
@@ -191,10 +191,9 @@ func (e *Executor) Run(ctx context.Context, op Op, label string) Outcome {
 	return failf("this is no call of a tool")
 }
 
-// env answers the environment of commands, without secrets but for those that are
-// to be kept.
+// env returns the environment of commands: what proc.Environment passes.
 func (e *Executor) env() []string {
-	return proc.Keep(proc.Scrub(e.baseEnv(), e.cfg.Exec.Secrets...), e.baseEnv(), e.cfg.Exec.Keep, e.cfg.Exec.Secrets)
+	return proc.Environment(e.baseEnv(), e.cfg.Exec.Keep, e.cfg.Exec.Secrets)
 }
 
 func (e *Executor) baseEnv() []string {

@@ -18,28 +18,17 @@ var gitSafe = []string{
 	"-c", "credential.interactive=never", "-c", "protocol.ext.allow=never", "-c", "grep.fallbackToNoIndex=false",
 }
 
-// gitKept are variables of git's that are left to it: who commits, where the
-// person's configuration is, and how hosts are reached. The others would point it
-// at another repository or other programs.
-var gitKept = []string{"GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_SSH", "GIT_SSL_", "GIT_CEILING_DIRECTORIES"}
-
-// gitEnv is git's environment: no secrets, no prompts, no editor, no screen. The
-// socket of an SSH agent is left to it, for remotes.
-func (e *Executor) gitEnv() []string {
+// gitEnv is the environment of a subcommand of git: no secrets, no prompts, no
+// editor, no screen. Those that talk to remotes get the socket of an SSH agent.
+func (e *Executor) gitEnv(name string) []string {
 	var env []string
 	for _, kv := range e.env() {
-		name, _, _ := strings.Cut(kv, "=")
-		switch {
-		case name == "DISPLAY", name == "WAYLAND_DISPLAY", name == "GPG_TTY":
-			continue
-		case strings.HasPrefix(name, "GIT_"):
-			if !slices.ContainsFunc(gitKept, func(k string) bool { return strings.HasPrefix(name, k) }) {
-				continue
-			}
+		variable, _, _ := strings.Cut(kv, "=")
+		if !slices.Contains([]string{"DISPLAY", "WAYLAND_DISPLAY", "GPG_TTY"}, variable) { // though kept for commands
+			env = append(env, kv)
 		}
-		env = append(env, kv)
 	}
-	if sock, ok := proc.Getenv(e.baseEnv(), "SSH_AUTH_SOCK"); ok {
+	if sock, ok := proc.Getenv(e.baseEnv(), "SSH_AUTH_SOCK"); ok && slices.Contains(gitConnects, name) {
 		env = append(env, "SSH_AUTH_SOCK="+sock)
 	}
 	if _, ok := proc.Getenv(env, "GIT_SSH_COMMAND"); !ok {
@@ -108,14 +97,12 @@ func (e *Executor) insideGit(c gitCommand) (dir string, err error) {
 // gitConnects are the subcommands that may speak to another machine.
 var gitConnects = []string{"push", "fetch", "pull", "clone", "ls-remote", "remote", "submodule", "archive"}
 
-// agentSocket is the socket of the person's SSH agent, for the commands that may
-// need it.
-func agentSocket(c gitCommand, env []string) []string {
-	sock, ok := proc.Getenv(env, "SSH_AUTH_SOCK")
-	if !ok || !filepath.IsAbs(sock) || !slices.Contains(gitConnects, c.name) {
-		return nil
+// agentSocket is the socket of the person's SSH agent in an environment that has one.
+func agentSocket(env []string) []string {
+	if sock, ok := proc.Getenv(env, "SSH_AUTH_SOCK"); ok && filepath.IsAbs(sock) {
+		return []string{sock}
 	}
-	return []string{sock}
+	return nil
 }
 
 func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
@@ -133,9 +120,10 @@ func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
 	if !c.reads && e.policy().Untrusted {
 		return failf("not run: %s", untrusted)
 	}
+	env := e.gitEnv(c.name)
 	return e.command(ctx, proc.Spec{
-		Argv: slices.Concat([]string{"git"}, gitSafe, []string{c.name}, c.flags, c.args), Dir: dir, Env: e.gitEnv(),
-		Timeout: e.cfg.Exec.Timeout, Policy: e.confinement(agentSocket(c, e.gitEnv())...),
+		Argv: slices.Concat([]string{"git"}, gitSafe, []string{c.name}, c.flags, c.args), Dir: dir, Env: env,
+		Timeout: e.cfg.Exec.Timeout, Policy: e.confinement(agentSocket(env)...),
 	}, !c.reads)
 }
 

@@ -306,3 +306,16 @@ func TestTheServersOwnGitIsConfined(t *testing.T) {
 		t.Error("objects may be fetched")
 	}
 }
+
+// TestTheSocketOfAnAgentIsForRemotesOnly looks at the environment of each kind.
+func TestTheSocketOfAnAgentIsForRemotesOnly(t *testing.T) {
+	w := newWorld(t, nil, func(c *Config) { c.Exec.Env = append(os.Environ(), "SSH_AUTH_SOCK=/s") })
+	for name, want := range map[string]bool{"push": true, "fetch": true, "pull": true, "clone": true, "commit": false, "checkout": false, "config": false} {
+		if _, got := proc.Getenv(w.gitEnv(name), "SSH_AUTH_SOCK"); got != want {
+			t.Errorf("git %s has the agent's socket: %t", name, got)
+		}
+	}
+	if _, got := proc.Getenv(w.execEnv(), "SSH_AUTH_SOCK"); got {
+		t.Error("a command has the agent's socket")
+	}
+}

@@ -36,8 +36,8 @@ type Spec struct {
 	Argv []string
 	// Dir is the absolute path of the working directory.
 	Dir string
-	// Env is the whole environment; nil means the server's own without secrets,
-	// as Scrub(os.Environ()) gives it.
+	// Env is the whole environment; nil means what Environment passes of the
+	// server's own.
 	Env []string
 	// Timeout bounds the whole run; zero means no limit, a negative one has
 	// already passed: nothing is started and the result is TimedOut.
@@ -136,7 +136,7 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 
 func withDefaults(s Spec) Spec {
 	if s.Env == nil {
-		s.Env = Scrub(os.Environ())
+		s.Env = Environment(os.Environ(), nil, nil)
 	}
 	if s.Grace == 0 {
 		s.Grace = DefaultGrace

@@ -152,24 +152,45 @@ func TestKeeperKeepsHeadAndTailForAnyChunks(t *testing.T) {
 	}
 }
 
-func TestScrubTakesSecretsAndLeavesTheRest(t *testing.T) {
-	secret := []string{
-		"OPENAI_API_KEY=x", "GITHUB_TOKEN=x", "AWS_SECRET_ACCESS_KEY=x", "AWS_ACCESS_KEY_ID=x", "aws_session_token=x",
-		"DB_PASSWORD=x", "PGPASSWORD=x", "MYSQL_PWD=x", "NPM_CONFIG__AUTH=x", "APIKEY=x", "MYAPIKEY=x", "SSH_ASKPASS=x",
-		"GOOGLE_APPLICATION_CREDENTIALS=/f", "AGENT_LSP_PROFILE=x", "SSH_AUTH_SOCK=/s", "MY_VALUE=named",
-		"PLAIN1=ghp_0123456789abcdefghij", "PLAIN2=sk-" + strings.Repeat("ab1-", 6), "DATABASE_URL=postgres://u:p@h/db",
-		"PLAIN3=-----BEGIN RSA PRIVATE KEY-----\nMII", "HTTPS_PROXY=http://user:pw@proxy:1",
-	}
+func TestEnvironmentIsWhatIsListed(t *testing.T) {
 	kept := []string{
-		"PATH=/bin", "HOME=/h", "PWD=/w", "OLDPWD=/v", "GOFLAGS=-mod=mod", "GOPATH=/g", "TOKENIZERS_PARALLELISM=1", "XKB_LAYOUT=us",
-		"KEYBOARD=us", "LANG=C.UTF-8", "GOPROXY=https://proxy.example", "CARGO_HOME=/c", "COMPASS=north", "MONKEY=1", "EMPTY=", "MAIL=a@b",
+		"PATH=/bin", "HOME=/h", "GOFLAGS=-mod=mod", "GOPATH=/g", "LANG=C.UTF-8", "LC_ALL=C", "GOPROXY=https://proxy.example", "CARGO_HOME=/c", "RUSTUP_TOOLCHAIN=stable",
+		"EMPTY_IS=fine", "PWD=/w", "npm_config_cache=/n", "VIRTUAL_ENV=/v", "CI=true", "SystemRoot=C:\\Windows", "no_proxy=localhost", "GIT_AUTHOR_NAME=t", "KEPT_TOKEN=x",
+		"PYTHONPATH=a@b", "TZ=",
 	}
-	got := Scrub(append(append([]string{"noequals", "=C:=C:\\x"}, secret...), kept...), "MY_VALUE")
+	dropped := []string{
+		// Names that tell, and names that do not.
+		"OPENAI_API_KEY=x", "GITHUB_TOKEN=x", "DB_PASSWORD=x", "MYAPP_CREDS=x", "SLACK_WEBHOOK=https://hooks.example/T/B/x", "STRIPE=sk_live_0123456789", "SOMETHING=x",
+		"DATABASE_URL=postgres://u:p@h/db", "AGENT_LSP_PROFILE=x", "SSH_ASKPASS=x", "KUBECONFIG=/k", "GOAUTH=netrc", "NIX_CONFIG=access-tokens = x", "MAIL=a@b",
+		// Sockets.
+		"SSH_AUTH_SOCK=/s", "TMUX=/s", "NVIM=/s", "NVIM_LISTEN_ADDRESS=/s", "DBUS_SESSION_BUS_ADDRESS=unix:path=/s", "VSCODE_IPC_HOOK=/s", "VSCODE_IPC_HOOK_CLI=/s",
+		"VSCODE_GIT_IPC_HANDLE=/s", "DOCKER_HOST=unix:///s", "DISPLAY=:0", "WAYLAND_DISPLAY=w", "XDG_RUNTIME_DIR=/run/user/1", "WSL_INTEROP=/s", "GPG_AGENT_INFO=/s", "STY=/s", "KITTY_LISTEN_ON=/s",
+		// Families that are passed but for their secrets.
+		"npm_config__authToken=x", "NPM_CONFIG__AUTH=x", "CARGO_REGISTRY_TOKEN=x", "CARGO_REGISTRIES_MINE_TOKEN=x", "UV_INDEX_MINE_PASSWORD=x", "PIP_PLAIN=ghp_0123456789abcdefghij",
+		"GIT_EXTERNAL_DIFF=x", "GIT_CONFIG_PARAMETERS='a.b=c'", "GIT_DIR=/x",
+		// Named, and named by both.
+		"GOBIN=/never", "BOTH=x",
+	}
+	got := Environment(append(append([]string{"noequals", "=C:=C:\\x"}, dropped...), kept...), []string{"EMPTY_IS", "KEPT_TOKEN", "BOTH"}, []string{"GOBIN", "BOTH"})
 	if d := cmp.Diff(kept, got); d != "" {
 		t.Errorf("environment (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff([]string{"A=2"}, Scrub([]string{"A=1", "A=2"})); d != "" {
+	if d := cmp.Diff([]string{"CC=2"}, Environment([]string{"CC=1", "CC=2"}, nil, nil)); d != "" {
 		t.Errorf("a name given twice (-want +got):\n%s", d)
+	}
+	for in, want := range map[string]string{
+		"HTTPS_PROXY=http://user:pw@proxy:1":              "HTTPS_PROXY=http://proxy:1",
+		"HTTPS_PROXY=http://tok@h":                        "HTTPS_PROXY=http://h",
+		"http_proxy=http://u:p@ss@h/":                     "http_proxy=http://h/",
+		"ALL_PROXY=socks5h://u:@h:1":                      "ALL_PROXY=socks5h://h:1",
+		"GOPROXY=https://u:p@a.example,https://t@b|off":   "GOPROXY=https://a.example,https://b|off",
+		"PIP_INDEX_URL=https://u:p@h/simple":              "PIP_INDEX_URL=https://h/simple",
+		"PIP_EXTRA_INDEX_URL=https://a:b@h/x https://c@d": "PIP_EXTRA_INDEX_URL=https://h/x https://d",
+		"PIP_FIND_LINKS=https://h/a@1":                    "PIP_FIND_LINKS=https://h/a@1",
+	} {
+		if d := cmp.Diff([]string{want}, Environment([]string{in}, nil, nil)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", in, d)
+		}
 	}
 }
 
