@@ -85,11 +85,8 @@ func EncodeRecord(s Session) ([]byte, error) {
 // DecodeRecord reads what EncodeRecord wrote for the session stored under id.
 func DecodeRecord(id string, data []byte) (Session, error) {
 	var r record
-	if !r.scan(data) {
-		r = record{}
-		if err := json.Unmarshal(data, &r, recordOptions); err != nil {
-			return Session{}, fmt.Errorf("decode record of session %s: %w", id, err)
-		}
+	if err := json.Unmarshal(data, &r, recordOptions); err != nil {
+		return Session{}, fmt.Errorf("decode record of session %s: %w", id, err)
 	}
 	if r.ID != id {
 		return Session{}, fmt.Errorf("decode record of session %s: it says that it is of session %q", id, r.ID)

@@ -1,9 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"iter"
@@ -14,15 +14,9 @@ import (
 )
 
 const (
-	// appendSQL takes the index, looks for the session and for a lost lease in the
-	// statement that writes, which SQLite begins with the write lock: nobody can come
-	// between. Without a session, or with a lost lease, it writes no row.
-	appendSQL = `INSERT INTO events (session, idx, at, type, data)
-		SELECT s.n, (SELECT COALESCE(MAX(e.idx) + 1, 0) FROM events e WHERE e.session = s.n), ?2, ?3, ?4
-		FROM sessions s WHERE s.id = ?1
-		AND (?5 = '' OR EXISTS (SELECT 1 FROM leases l WHERE l.id = ?1 AND l.token = ?5))
-		RETURNING idx`
-	// placeSQL and insertSQL do the same for several, within a transaction.
+	// placeSQL takes the index, looks for the session and for a lost lease within the
+	// transaction that writes, which begins with the write lock: nobody can come
+	// between. Without a session, or with a lost lease, there is no place.
 	placeSQL = `SELECT s.n, (SELECT COALESCE(MAX(e.idx) + 1, 0) FROM events e WHERE e.session = s.n)
 		FROM sessions s WHERE s.id = ?1
 		AND (?2 = '' OR EXISTS (SELECT 1 FROM leases l WHERE l.id = ?1 AND l.token = ?2))`
@@ -42,16 +36,7 @@ const (
 
 // Append implements contract.Store.
 func (s *Store) Append(ctx context.Context, id uuid.UUID, at time.Time, p contract.Payload) (uint64, error) {
-	us, err := contract.CheckEvents(at, p)
-	if err != nil {
-		return 0, err
-	}
-	fence := s.fences.Get(id)
-	index, err := appendRow(ctx, s.write, id.String(), us, p.ContentType, contract.Bytes(p.Data), fence)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = s.refusal(ctx, s.read, id, fence)
-	}
-	return uint64(index), s.fault(ctx, "append", err)
+	return s.AppendAll(ctx, id, at, []contract.Payload{p})
 }
 
 // AppendAll implements contract.Store.
@@ -114,23 +99,25 @@ func (s *Store) Transcript(ctx context.Context, id uuid.UUID, after *uint64) ite
 }
 
 // readPage fills page with the events after last, and says whether more may follow.
-func (s *Store) readPage(ctx context.Context, id uuid.UUID, last int64, page []contract.Event) ([]contract.Event, bool, error) {
-	size, more := 0, false
-	err := scan(ctx, s.read, pageSQL, func(row []driver.Value) (bool, error) {
-		index, _ := row[0].(int64)
-		us, _ := row[1].(int64)
-		contentType, _ := row[2].(string)
-		data, _ := row[3].([]byte)
-		if want := last + 1 + int64(len(page)); index != want {
-			return false, fmt.Errorf("session %s: event %d is missing from the transcript", id, want)
+func (s *Store) readPage(ctx context.Context, id uuid.UUID, last int64, page []contract.Event) (_ []contract.Event, more bool, err error) {
+	rows, err := s.read.QueryContext(ctx, pageSQL, id.String(), last, int64(pageEvents))
+	if err != nil {
+		return page, false, err
+	}
+	defer func() { err = cmp.Or(err, rows.Close()) }()
+	for size := 0; size < pageBytes && rows.Next(); {
+		var e contract.Event
+		var us int64
+		if err := rows.Scan(&e.Index, &us, &e.Payload.ContentType, &e.Payload.Data); err != nil {
+			return page, false, err
 		}
-		page = append(page, contract.Event{
-			Index: uint64(index), At: contract.Instant(us),
-			Payload: contract.Payload{ContentType: contentType, Data: contract.Bytes(data)},
-		})
-		size += len(data)
+		if want := uint64(last + 1 + int64(len(page))); e.Index != want {
+			return page, false, fmt.Errorf("session %s: event %d is missing from the transcript", id, want)
+		}
+		e.At, e.Payload.Data = contract.Instant(us), contract.Bytes(e.Payload.Data)
+		page = append(page, e)
+		size += len(e.Payload.Data)
 		more = len(page) == pageEvents || size >= pageBytes
-		return !more, nil
-	}, id.String(), last, int64(pageEvents))
-	return page, more, err
+	}
+	return page, more, rows.Err()
 }

@@ -1,9 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 
 	"github.com/agent-lsp/agent-lsp/session/store/contract"
@@ -55,11 +55,11 @@ func (s *Store) Get(ctx context.Context, id uuid.UUID) (contract.Session, bool, 
 // List implements contract.Store.
 func (s *Store) List(ctx context.Context) (contract.Listing, error) {
 	var raw []contract.Raw
-	err := scan(ctx, s.read, listSQL, func(row []driver.Value) (bool, error) {
-		id, _ := row[0].(string)
-		record, _ := row[1].([]byte)
-		raw = append(raw, contract.Raw{ID: id, Record: record})
-		return true, nil
+	err := query(ctx, s.read, listSQL, func(rows *sql.Rows) error {
+		var r contract.Raw
+		err := rows.Scan(&r.ID, &r.Record)
+		raw = append(raw, r)
+		return err
 	})
 	if err != nil {
 		return contract.Listing{}, s.fault(ctx, "list", err)
@@ -139,14 +139,30 @@ func (s *Store) PutSnapshot(ctx context.Context, id uuid.UUID, at uint64, state 
 // Snapshots implements contract.Store.
 func (s *Store) Snapshots(ctx context.Context, id uuid.UUID) ([]contract.Snapshot, error) {
 	var kept []contract.Snapshot
-	err := scan(ctx, s.read, snapshotsSQL, func(row []driver.Value) (bool, error) {
-		at, _ := row[0].(int64)
-		state, _ := row[1].([]byte)
-		kept = append(kept, contract.Snapshot{At: uint64(at), State: contract.Bytes(state)})
-		return true, nil
+	err := query(ctx, s.read, snapshotsSQL, func(rows *sql.Rows) error {
+		var snap contract.Snapshot
+		err := rows.Scan(&snap.At, &snap.State)
+		snap.State = contract.Bytes(snap.State)
+		kept = append(kept, snap)
+		return err
 	}, id.String())
 	if err != nil {
 		return nil, s.fault(ctx, "snapshots", err)
 	}
 	return kept, nil
+}
+
+// query calls f for each row of a query, until it fails.
+func query(ctx context.Context, db *sql.DB, text string, f func(*sql.Rows) error, args ...any) (err error) {
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, rows.Close()) }()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

@@ -84,11 +84,10 @@ func (s *Store) open(ctx context.Context) error {
 	if _, err := sqlite.Fdatasync(true); err != nil && !errors.Is(err, sqlite.ErrFdatasyncUnavailable) {
 		return err
 	}
-	connector, err := sqlite.NewConnector(dsn(s.path, "rw"))
-	if err != nil {
+	var err error
+	if s.write, err = sql.Open("sqlite", dsn(s.path, "rw")); err != nil {
 		return err
 	}
-	s.write = sql.OpenDB(writeConnector{connector})
 	s.write.SetMaxOpenConns(1)
 	if err := useWAL(ctx, s.write); err != nil {
 		return err
