@@ -46,7 +46,7 @@ func (s *Session) ask(a *ask) {
 
 // fail ends a turn whose model call failed for good. Loop only.
 func (s *Session) fail(t *turn, err error) {
-	ev := &event.Error{Turn: t.id, Source: "model", Message: valid(err.Error()), Cancels: true}
+	ev := &event.Error{Turn: t.id, Source: "model", Message: err.Error(), Cancels: true}
 	if me, ok := errors.AsType[*model.Error](err); ok {
 		ev.Source = string(me.Kind)
 	}
@@ -62,7 +62,7 @@ func (s *Session) askModel(a *ask) (*event.Message, core.Reply, error) {
 		if err != nil {
 			return nil, core.Reply{}, err
 		}
-		mend(&resp)
+		event.Valid(&resp)
 		msg := &event.Message{
 			Turn: a.turn.id, Ask: a.id, Text: resp.Text, Reasoning: resp.Reasoning, Calls: model.NormalizeStep(stepOf(a.turn.id, a.round), resp.Calls),
 			Usage: resp.Usage, Finish: resp.Finish, ProviderID: resp.ProviderID, Profile: profile, Sealed: resp.Sealed,
@@ -74,25 +74,6 @@ func (s *Session) askModel(a *ask) (*event.Message, core.Reply, error) {
 		if err := s.refuse(a, msg, faults, attempt); err != nil {
 			return nil, core.Reply{}, err
 		}
-	}
-}
-
-// mend makes an answer's texts valid UTF-8; one byte that is not would end the
-// session.
-func mend(r *model.Response) {
-	if r.Text != nil {
-		r.Text = new(valid(*r.Text))
-	}
-	if r.Reasoning != nil {
-		r.Reasoning = new(valid(*r.Reasoning))
-	}
-	r.Finish, r.ProviderID = valid(r.Finish), valid(r.ProviderID)
-	if !r.Sealed.IsValid() {
-		r.Sealed = nil // a provider takes it back unchanged or not at all
-	}
-	for i := range r.Calls {
-		c := &r.Calls[i]
-		c.ID, c.Name, c.Arguments = valid(c.ID), valid(c.Name), valid(c.Arguments)
 	}
 }
 

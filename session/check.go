@@ -38,11 +38,11 @@ func (s *Session) check(t *turn, edited []string) string {
 // checkEvent is a check as the transcript keeps it: paths are relative to the
 // workspace, and nothing in it changes from run to run.
 func checkEvent(root string, turn uint64, r checker.Result) *event.Check {
-	ev := &event.Check{Turn: turn, Root: relative(root, r.Root), Outcome: r.Outcome.String(), Text: valid(cmp.Or(r.Text, r.Note)), Command: r.Command}
+	ev := &event.Check{Turn: turn, Root: relative(root, r.Root), Outcome: r.Outcome.String(), Text: cmp.Or(r.Text, r.Note), Command: r.Command}
 	for _, f := range r.Findings {
 		ev.Findings = append(ev.Findings, event.Finding{
-			Path: valid(relative(root, f.Path)), Line: f.Range.Start.Line, Column: f.Range.Start.Column,
-			Severity: string(f.Severity), Code: valid(f.Code), Message: valid(f.Message),
+			Path: relative(root, f.Path), Line: f.Range.Start.Line, Column: f.Range.Start.Column,
+			Severity: string(f.Severity), Code: f.Code, Message: f.Message,
 		})
 	}
 	return ev

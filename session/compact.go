@@ -84,7 +84,7 @@ func (s *Session) compact(a *ask, p model.Profile, m model.Model) error {
 		return err
 	}
 	_, err = s.journal.record(a.turn.ctx, &event.Summary{
-		Turn: a.turn.id, CoveredUpTo: covered, Text: requests(before) + valid(*resp.Text),
+		Turn: a.turn.id, CoveredUpTo: covered, Text: requests(before) + *resp.Text,
 		Usage: resp.Usage, Profile: p.Name, ProviderID: resp.ProviderID,
 	})
 	return err

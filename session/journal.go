@@ -60,6 +60,7 @@ func (j *journal) recordAt(ctx context.Context, place func(first uint64), payloa
 func (j *journal) add(ctx context.Context, payloads []event.Payload) (uint64, error) {
 	encoded := make([]store.Payload, len(payloads))
 	for i, p := range payloads {
+		event.Valid(p)
 		data, err := event.Encode(p)
 		if err != nil {
 			return 0, err

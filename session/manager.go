@@ -134,10 +134,9 @@ func (m *Manager) Prompt(ctx context.Context, p Prompt) (uuid.UUID, uint64, erro
 		return uuid.Nil, 0, &ArgumentError{"text", fmt.Sprintf(
 			"the prompt and its context are %d bytes; at most %d are taken", size, MaxPrompt)}
 	}
-	p.Text, p.Context = valid(p.Text), slices.Clone(p.Context)
-	for i, c := range p.Context {
-		p.Context[i].Text = valid(c.Text)
-	}
+	user := &event.User{Text: p.Text, Context: p.Context}
+	event.Valid(user)
+	p.Text, p.Context = user.Text, user.Context
 	s, err := m.target(ctx, p)
 	if err != nil {
 		return uuid.Nil, 0, err
@@ -148,10 +147,6 @@ func (m *Manager) Prompt(ctx context.Context, p Prompt) (uuid.UUID, uint64, erro
 	}
 	return s.id, turn, nil
 }
-
-// valid is a text as the transcript and the core take it: each run of bytes that
-// are not UTF-8 becomes one U+FFFD.
-func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 func promptSize(p Prompt) int {
 	n := len(p.Text)

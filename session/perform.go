@@ -110,13 +110,12 @@ func (s *Session) approve(t *turn, p *performed) (tools.Outcome, bool) {
 	failed := func(err error) (tools.Outcome, bool) {
 		return tools.Outcome{State: tools.Failed, Text: "not run: " + err.Error()}, false
 	}
-	if _, err := s.journal.record(s.ctx, &event.Approval{
-		Turn: t.id, ID: p.call.id, State: "asked", Title: d.Title, Detail: d.Detail,
-	}); err != nil {
+	asked := &event.Approval{Turn: t.id, ID: p.call.id, State: "asked", Title: d.Title, Detail: d.Detail}
+	if _, err := s.journal.record(s.ctx, asked); err != nil {
 		return failed(err)
 	}
-	s.setDoing(waitingPrefix + d.Title)
-	a := s.editor.Approve(t.ctx, Question{Session: s.id, Turn: t.id, ID: p.call.id, Title: d.Title, Detail: d.Detail})
+	s.setDoing(waitingPrefix + asked.Title)
+	a := s.editor.Approve(t.ctx, Question{Session: s.id, Turn: t.id, ID: p.call.id, Title: asked.Title, Detail: asked.Detail})
 	if t.ctx.Err() != nil {
 		return tools.Outcome{State: tools.Cancelled, Text: cancelledText}, false
 	}

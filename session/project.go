@@ -64,7 +64,7 @@ func (s *Session) system(t *turn) projection.System {
 		sys.Static = append(sys.Static, "The workspace's "+agentsFile+":\n\n"+text)
 	}
 	if state := s.editor.State(s.root); state != "" {
-		sys.Dynamic = append(sys.Dynamic, state)
+		sys.Dynamic = append(sys.Dynamic, event.Text(state))
 	}
 	return sys
 }

@@ -234,6 +234,7 @@ func (s *Session) end(t *turn, why event.Payload) {
 	if t.over {
 		return
 	}
+	event.Valid(why)
 	switch w := why.(type) {
 	case *event.Note:
 		t.result.Text = w.Text
@@ -324,7 +325,7 @@ func (s *Session) wait(ctx context.Context, id uint64) (TurnResult, error) {
 // note tells the status bar what the session is at.
 func (s *Session) setDoing(text string) {
 	s.mu.Lock()
-	s.doing = text
+	s.doing = event.Text(text)
 	s.mu.Unlock()
 }
 

@@ -19,6 +19,10 @@ import (
 // caused the step and every action are in the transcript, in one append, before
 // any of them is performed. Loop only.
 func (s *Session) step(ev core.Event, causes ...event.Payload) {
+	event.Valid(&ev)
+	for _, c := range causes {
+		event.Valid(c) // to be what the core was told
+	}
 	actions, err := s.stepCore(s.ctx, ev)
 	if err != nil {
 		if s.ctx.Err() == nil {

@@ -195,7 +195,14 @@ func restoreEdit(index uint64, p *event.Result, base string) (madeEdit, error) {
 			return fail(err)
 		}
 	}
-	files, _, err := gitdiff.Parse(strings.NewReader(p.Edit.Diff))
+	diff := p.Edit.Diff
+	if p.Edit.Bytes != "" {
+		var err error
+		if diff, err = inflate(p.Edit.Bytes); err != nil {
+			return fail(err)
+		}
+	}
+	files, _, err := gitdiff.Parse(strings.NewReader(diff))
 	if err != nil {
 		return fail(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/tools"
@@ -60,12 +61,15 @@ func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 // resultOf is a call's outcome as the transcript keeps it.
 func resultOf(t *turn, c *call, out tools.Outcome) *event.Result {
 	r := &event.Result{
-		Turn: t.id, ID: c.id, Call: c.index, State: event.State(out.State), Text: valid(out.Text),
+		Turn: t.id, ID: c.id, Call: c.index, State: event.State(out.State), Text: out.Text,
 		Read: out.ReadHash, Changed: out.Touched,
 	}
 	if ch := out.Edit; ch != nil {
 		r.Edit = editEvent(ch.Path, ch.Created, ch.Before, ch.After)
 		r.Edit.Diff = udiff.Unified("a/"+ch.Path, "b/"+ch.Path, ch.Before, ch.After)
+		if !utf8.ValidString(r.Edit.Diff) {
+			r.Edit.Bytes = deflate(r.Edit.Diff)
+		}
 	}
 	return r
 }

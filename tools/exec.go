@@ -124,5 +124,9 @@ func touchedText(paths []string) string {
 		more = fmt.Sprintf(" and %d more", len(paths)-most)
 		paths = paths[:most]
 	}
-	return "\n[changed files: " + strings.Join(paths, ", ") + more + "]"
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = spelled(p)
+	}
+	return "\n[changed files: " + strings.Join(names, ", ") + more + "]"
 }

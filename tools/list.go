@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -47,7 +48,7 @@ func (e *Executor) entries(p string) ([]string, error) {
 	}
 	names := make([]string, 0, len(list))
 	for _, entry := range list {
-		name := strings.ToValidUTF8(entry.Name(), "\ufffd")
+		name := spelled(entry.Name())
 		isDir := entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 {
 			if target, err := resolve(root, e.ws.Dir(), path.Join(p, entry.Name())); err == nil {
@@ -62,6 +63,23 @@ func (e *Executor) entries(p string) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// spelled is a file's name in which each byte that is not UTF-8 is spelled like
+// \xE9, so that names that differ in such bytes stay apart.
+func spelled(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	var b strings.Builder
+	for i, r := range name {
+		if _, n := utf8.DecodeRuneInString(name[i:]); r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, `\x%02X`, name[i])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // nearNames says which existing paths a missing one may have meant, "" for none:
@@ -115,7 +133,7 @@ func (e *Executor) sameName(ctx context.Context, name string) []string {
 			return fs.SkipDir
 		}
 		if !d.IsDir() && strings.EqualFold(d.Name(), name) {
-			found = append(found, p)
+			found = append(found, spelled(p))
 		}
 		return nil
 	})

@@ -45,7 +45,7 @@ type User struct {
 // Context is a place that the person pointed at. Lines are 1-based, both
 // inclusive; zero lines mean the whole file. Text is what stood there.
 type Context struct {
-	Path  string `json:"path"` // relative to the root, with slashes
+	Path  string `json:"path" text:"name"` // relative to the root, with slashes
 	First int    `json:"first,omitzero"`
 	Last  int    `json:"last,omitzero"`
 	Text  string `json:"text,omitempty"`
@@ -135,17 +135,20 @@ type Result struct {
 	// Read is the hash of a file's text that this call showed to the model.
 	Read string `json:"read,omitempty"`
 	// Changed names files that a command was seen to change.
-	Changed []string `json:"changed,omitempty"`
+	Changed []string `json:"changed,omitempty" text:"name"`
 }
 
 // Edit is what a Write or Patch did. Hashes are hex SHA-256 of whole texts;
 // Before is empty for a file that did not exist.
 type Edit struct {
-	Path   string `json:"path"`
+	Path   string `json:"path" text:"name"`
 	Before string `json:"before"`
 	After  string `json:"after"`
 	// Diff is a unified diff of the edit; results have it.
 	Diff string `json:"diff,omitempty"`
+	// Bytes is the diff, deflated and base64, where it is not UTF-8 and Diff shows
+	// less than what was edited.
+	Bytes string `json:"bytes,omitempty"`
 	// Base is the whole text before, deflated and base64, for undo and resume; empty
 	// when the file did not exist or the text was over the cap. The approval that
 	// goes before an edit has it, and nothing else does.
@@ -155,8 +158,8 @@ type Edit struct {
 // Check is one run of a project's checker.
 type Check struct {
 	Turn     uint64    `json:"turn"`
-	Root     string    `json:"root"`    // relative to the workspace root, "." for itself
-	Outcome  string    `json:"outcome"` // found, clean, skipped, failed
+	Root     string    `json:"root" text:"name"` // relative to the workspace root, "." for itself
+	Outcome  string    `json:"outcome"`          // found, clean, skipped, failed
 	Text     string    `json:"text"`
 	Command  []string  `json:"command"`
 	Findings []Finding `json:"findings"`
@@ -165,7 +168,7 @@ type Check struct {
 // Finding is a checker's word about one place. Lines and columns are 1-based, the
 // column in the unit that the tool counts; zero means unknown.
 type Finding struct {
-	Path     string `json:"path"`
+	Path     string `json:"path" text:"name"`
 	Line     int    `json:"line"`
 	Column   int    `json:"column"`
 	Severity string `json:"severity"`
