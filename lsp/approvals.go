@@ -29,6 +29,9 @@ const (
 	actionOnce    = "Allow once"
 	actionSession = "Allow for this session"
 	actionDeny    = "Deny"
+
+	actionUnsaved = "Go on unsaved" // for a session that cannot be saved
+	actionWait    = "Wait"
 )
 
 // Approve implements session.Editor. Whatever is not a clear yes is a Deny.
@@ -62,9 +65,12 @@ func (s *Server) askApproval(ctx context.Context, q session.Question) (session.A
 		Decision session.Decision `json:"decision"`
 		Reason   string           `json:"reason"`
 	}
+	decisions := []session.Decision{session.AllowOnce, session.AllowSession, session.Deny}
+	if q.ID == 0 {
+		decisions = []session.Decision{session.AllowOnce, session.Deny}
+	}
 	err := s.call(ctx, methodApprove, approveParams{
-		Session: q.Session, Turn: q.Turn, ID: q.ID, Title: q.Title, Detail: q.Detail,
-		Decisions: []session.Decision{session.AllowOnce, session.AllowSession, session.Deny},
+		Session: q.Session, Turn: q.Turn, ID: q.ID, Title: q.Title, Detail: q.Detail, Decisions: decisions,
 	}, &result)
 	if err != nil {
 		return session.Answer{}, err
@@ -84,10 +90,14 @@ func (s *Server) askMessage(ctx context.Context, q session.Question) (session.An
 	if q.Detail != "" {
 		text += "\n\n" + q.Detail
 	}
+	actions := []protocol.MessageActionItem{{Title: actionOnce}, {Title: actionSession}, {Title: actionDeny}}
+	if q.ID == 0 {
+		actions = []protocol.MessageActionItem{{Title: actionUnsaved}, {Title: actionWait}}
+	}
 	var picked *protocol.MessageActionItem
 	err := s.call(ctx, protocol.MethodWindowShowMessageRequest, &protocol.ShowMessageRequestParams{
 		Type: protocol.MessageTypeInfo, Message: text,
-		Actions: []protocol.MessageActionItem{{Title: actionOnce}, {Title: actionSession}, {Title: actionDeny}},
+		Actions: actions,
 	}, &picked)
 	if err != nil {
 		return session.Answer{}, err
@@ -95,7 +105,7 @@ func (s *Server) askMessage(ctx context.Context, q session.Question) (session.An
 	switch {
 	case picked == nil:
 		return session.Answer{Decision: session.Deny, Reason: "dismissed"}, nil
-	case picked.Title == actionOnce:
+	case picked.Title == actionOnce, picked.Title == actionUnsaved:
 		return session.Answer{Decision: session.AllowOnce}, nil
 	case picked.Title == actionSession:
 		return session.Answer{Decision: session.AllowSession}, nil

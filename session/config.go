@@ -115,6 +115,9 @@ type Config struct {
 	agreed func(error)
 	// stepTime bounds one step of the core; 0: defaultStepTime. Tests only.
 	stepTime time.Duration
+	// retryTime is the first time between attempts at a store that fails; 0:
+	// firstRetry. Tests only.
+	retryTime time.Duration
 }
 
 // defaultStepTime is far more than a step takes, which is microseconds and, with a

@@ -37,11 +37,12 @@ type Editor interface {
 	Unsaved(root string) map[string]string
 }
 
-// Question is a call that needs a person's word.
+// Question is a call that needs a person's word. One without an ID asks whether
+// the session may go on although it cannot be saved; Deny has it wait.
 type Question struct {
 	Session uuid.UUID
 	Turn    uint64
-	ID      uint64 // the core's call
+	ID      uint64 // the core's call, from 1
 	Title   string
 	Detail  string // the whole command with its cwd, or the diff
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,21 +19,38 @@ import (
 const contentType = "application/json"
 
 // journal is the one way into a session's transcript: it stores events, folds
-// them and reports them, in one order. When the store fails it goes on in memory
-// and says so once, so that a person's work with the agent does not stop; what
-// was answered as stored before stays stored.
+// them and reports them, in one order. When the store fails it waits and tries
+// again, and so does whoever records: nothing is done that could not be recorded.
+// Only a person's word makes it go on in memory; what was stored before stays
+// stored.
 type journal struct {
 	id     uuid.UUID
 	store  store.Store
 	now    func() time.Time
 	report func(store.Event, event.Payload) // called in order, after the event was kept
+	// stalled is called when an append fails, once with why, and with nil when the
+	// wait is over.
+	stalled func(ctx context.Context, why error)
+	forget  chan struct{} // closed when the person wants to go on unsaved
+	retry   time.Duration // between attempts at first; 0: firstRetry
+
+	writing sync.Mutex // one record at a time; taken before mu
 
 	mu      sync.Mutex // guards what follows, and the order of report
 	folder  *history.Folder
-	head    uint64        // the next index
+	head    uint64        // the next index; changes with writing held, too
 	unsaved []store.Event // the tail that only memory holds, from index head-len on
 	lost    error         // why the store is not written any more
+	waiting error         // why an append waits
 }
+
+// The time between attempts at a store that fails grows from the first to the
+// last. It is real time, also on a virtual clock: a disk does not become free
+// sooner.
+const (
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 5 * time.Second
+)
 
 // record keeps payloads at consecutive indices and answers the first one.
 func (j *journal) record(ctx context.Context, payloads ...event.Payload) (uint64, error) {
@@ -42,44 +60,119 @@ func (j *journal) record(ctx context.Context, payloads ...event.Payload) (uint64
 // recordAt is record for payloads that name each other's index: place, unless
 // nil, is told the first index before they are encoded.
 func (j *journal) recordAt(ctx context.Context, place func(first uint64), payloads ...event.Payload) (uint64, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.writing.Lock()
+	defer j.writing.Unlock()
 	if place != nil {
-		place(j.head)
+		place(j.next())
 	}
-	saved := j.lost == nil
-	first, err := j.add(ctx, payloads)
-	if err != nil || !saved || j.lost == nil {
+	saved := j.failure() == nil
+	first, waited, err := j.add(ctx, payloads)
+	if err != nil {
 		return first, err
 	}
-	_, err = j.add(ctx, []event.Payload{unsavedEvent(j.lost)})
+	var more event.Payload
+	switch lost := j.failure(); {
+	case saved && lost != nil:
+		more = unsavedEvent(lost)
+	case waited != nil:
+		more = &event.Note{Text: fmt.Sprintf("the session waited because it could not be saved, and is saved again: %v", waited)}
+	default:
+		return first, nil
+	}
+	_, _, err = j.add(ctx, []event.Payload{more})
 	return first, err
 }
 
-// add keeps, folds and reports payloads. The caller holds mu.
-func (j *journal) add(ctx context.Context, payloads []event.Payload) (uint64, error) {
+// add keeps, folds and reports payloads. Waited says why it had to wait. The
+// caller holds writing.
+func (j *journal) add(ctx context.Context, payloads []event.Payload) (first uint64, waited, err error) {
 	encoded := make([]store.Payload, len(payloads))
 	for i, p := range payloads {
 		event.Valid(p)
 		data, err := event.Encode(p)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		encoded[i] = store.Payload{ContentType: contentType, Data: data}
 	}
 	at := j.now().UTC().Truncate(time.Microsecond)
-	first, err := j.keep(ctx, at, encoded)
-	if err != nil {
-		return 0, err
+	if j.failure() == nil {
+		if waited, err = j.append(ctx, at, encoded); err != nil {
+			return 0, nil, err
+		}
 	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	first = j.head
 	for i, p := range payloads {
-		e := store.Event{Index: first + uint64(i), At: at, Payload: encoded[i]}
+		e := store.Event{Index: j.head, At: at, Payload: encoded[i]}
+		if j.lost != nil {
+			j.unsaved = append(j.unsaved, e)
+		}
+		j.head++
 		if err := j.folder.Add(e, p); err != nil {
-			return 0, fmt.Errorf("fold event %d of session %s: %w", e.Index, j.id, err)
+			return 0, nil, fmt.Errorf("fold event %d of session %s: %w", e.Index, j.id, err)
 		}
 		j.report(e, p)
 	}
-	return first, nil
+	return first, waited, nil
+}
+
+// append stores the payloads at the head. While the place where they are stored
+// fails it tries again, until the person wants to go on unsaved, which makes the
+// session lost to the store. A session that was deleted or taken by another
+// process must not go on. The caller holds writing.
+func (j *journal) append(ctx context.Context, at time.Time, ps []store.Payload) (waited, err error) {
+	head := j.next()
+	for wait := cmp.Or(j.retry, firstRetry); ; wait = min(2*wait, lastRetry) {
+		first, err := j.attempt(ctx, at, ps, waited != nil)
+		_, backend := errors.AsType[*store.BackendError](err)
+		if !backend {
+			if waited != nil {
+				j.wait(ctx, nil)
+			}
+			if err == nil && first != head {
+				err = fmt.Errorf("session %s was written by another process: expected index %d, the store answered %d", j.id, head, first)
+			}
+			return waited, err
+		}
+		if waited == nil {
+			j.wait(ctx, err)
+		}
+		waited = err
+		select {
+		case <-time.After(wait):
+		case <-j.forget:
+			j.wait(ctx, nil)
+			j.mu.Lock()
+			j.lost = err
+			j.mu.Unlock()
+			return nil, nil
+		case <-ctx.Done():
+			j.wait(ctx, nil)
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// attempt appends once. Again says that it was tried before: a write whose
+// connection was lost while it was committed is there already.
+func (j *journal) attempt(ctx context.Context, at time.Time, ps []store.Payload, again bool) (uint64, error) {
+	if again {
+		head, err := j.store.Head(ctx, j.id)
+		if first := j.next(); err != nil || head == first+uint64(len(ps)) {
+			return first, err
+		}
+	}
+	return j.store.AppendAll(ctx, j.id, at, ps)
+}
+
+// wait says that an append waits, and why; nil when it is over.
+func (j *journal) wait(ctx context.Context, why error) {
+	j.mu.Lock()
+	j.waiting = why
+	j.mu.Unlock()
+	j.stalled(ctx, why)
 }
 
 // replayed folds an event that the store already holds.
@@ -94,31 +187,6 @@ func (j *journal) replayed(e store.Event, p event.Payload) error {
 		return fmt.Errorf("fold event %d of session %s: %w", e.Index, j.id, err)
 	}
 	return nil
-}
-
-// keep stores the payloads, or keeps them in memory once the place where they
-// are stored has failed. A session that was deleted or taken by another process
-// must not go on. The caller holds mu.
-func (j *journal) keep(ctx context.Context, at time.Time, ps []store.Payload) (uint64, error) {
-	if j.lost == nil {
-		first, err := j.store.AppendAll(ctx, j.id, at, ps)
-		switch _, backend := errors.AsType[*store.BackendError](err); {
-		case err == nil && first == j.head:
-			j.head += uint64(len(ps))
-			return first, nil
-		case err == nil:
-			return 0, fmt.Errorf("session %s was written by another process: expected index %d, the store answered %d", j.id, j.head, first)
-		case !backend:
-			return 0, err
-		}
-		j.lost = err
-	}
-	first := j.head
-	for _, p := range ps {
-		j.unsaved = append(j.unsaved, store.Event{Index: j.head, At: at, Payload: p})
-		j.head++
-	}
-	return first, nil
 }
 
 // saveSnapshot keeps the core's state for a later resume. A session that is not
@@ -157,6 +225,13 @@ func (j *journal) next() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.head
+}
+
+// stopped answers why an append waits, or nil.
+func (j *journal) stopped() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.waiting
 }
 
 // failure answers why the transcript is not saved any more, or nil.

@@ -130,6 +130,9 @@ func (m *Manager) Status() Status {
 		if err := s.journal.failure(); err != nil {
 			st.Store = "sessions are not saved: " + err.Error()
 		}
+		if err := s.journal.stopped(); err != nil {
+			st.Store = "a session waits until it can be saved: " + err.Error()
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -226,6 +226,9 @@ func (m *Manager) New(ctx context.Context, n NewSession) (uuid.UUID, error) {
 		if _, backend := errors.AsType[*store.BackendError](err); !backend {
 			return uuid.Nil, fmt.Errorf("store session %s: %w", id, err)
 		}
+		if !s.mayGoUnsaved(ctx, err) {
+			return uuid.Nil, fmt.Errorf("the session cannot be saved, so it was not begun: %w", err)
+		}
 		if err := s.journal.lose(ctx, err); err != nil {
 			return uuid.Nil, err
 		}
@@ -265,7 +268,7 @@ func (m *Manager) make(id uuid.UUID, root string, profile model.Profile, st stor
 	}
 	s.journal = &journal{id: id, store: st, now: clk.Now, folder: new(history.Folder), report: func(e store.Event, p event.Payload) {
 		m.editor.Event(id, root, e, p)
-	}}
+	}, stalled: s.stalled, forget: make(chan struct{}), retry: m.cfg.retryTime}
 	s.work = &workspace{Workspace: ws, journal: s.journal}
 	if s.tools, err = m.cfg.Tools(s.work); err != nil {
 		return nil, fmt.Errorf("open the tools of %s: %w", root, err)

@@ -230,7 +230,7 @@ func (f foreignStore) Acquire(ctx context.Context, id uuid.UUID, _ string, ttl t
 	return f.Store.Acquire(ctx, id, "process 1 on another machine", ttl)
 }
 
-func TestAStoreThatFailsDoesNotStopTheSession(t *testing.T) {
+func TestASessionGoesOnUnsavedWhenThePersonSaysSo(t *testing.T) {
 	r := start(t, map[string]string{"a.txt": "a\n"}, resumeScript)
 	f := &faultyStore{Store: r.store}
 	failing := over(t, r.dir, f, resumeScript)

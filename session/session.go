@@ -36,6 +36,7 @@ type Session struct {
 	resumed bool
 	held    store.Lease // nil when the store could not be written at the start
 	undoing sync.Mutex  // one undo at a time
+	unsaved sync.Once   // guards the one question whether to go on unsaved
 
 	ctx  context.Context // ends with the session
 	stop context.CancelFunc
@@ -207,11 +208,12 @@ func (s *Session) touch(change func(*store.Session)) {
 	}
 }
 
-// cancel ends a running or queued turn; 0 is the running one. It answers false
-// when there is no such turn under way.
+// cancelTurn ends a running or queued turn; 0 is the running one. It answers false
+// when there is no such turn under way. What a turn does stops at once, also while
+// its end waits until it can be stored.
 func (s *Session) cancelTurn(ctx context.Context, id uint64) (bool, error) {
 	found := false
-	if !s.mail.call(ctx, func() {
+	cancel := func() {
 		for _, t := range s.queue {
 			if id == 0 || t.id == id {
 				found = true
@@ -219,13 +221,30 @@ func (s *Session) cancelTurn(ctx context.Context, id uint64) (bool, error) {
 				return
 			}
 		}
-	}) {
+	}
+	if s.journal.stopped() != nil && s.stopWork(id) {
+		return s.mail.post(cancel), nil
+	}
+	if !s.mail.call(ctx, cancel) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
 		return false, errClosed
 	}
 	return found, nil
+}
+
+// stopWork ends the context of a turn under way.
+func (s *Session) stopWork(id uint64) (found bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.turns {
+		if !t.ended && (id == 0 || t.id == id) {
+			t.cancel()
+			found = true
+		}
+	}
+	return found
 }
 
 // end cancels a turn in the core; why says so in the transcript. Loop only.

@@ -25,6 +25,9 @@ type client struct {
 	transcript func(index uint64, at time.Time, p event.Payload, raw jsontext.Value)
 	// approve answers whether a call may be performed.
 	approve func(title, detail string) bool
+	// unsaved gets why the session cannot be saved. Nobody is there to say that it
+	// shall go on all the same.
+	unsaved chan string
 }
 
 // connect starts a client on the two ends of a server's pipes.
@@ -67,12 +70,20 @@ func (c *client) handle(ctx context.Context, req *jsonrpc2.Request) (any, error)
 		return nil, nil
 	case "agent/approve":
 		var p struct {
+			ID      uint64   `json:"id"`
 			Title   string   `json:"title"`
 			Detail  string   `json:"detail"`
 			Command []string `json:"command"`
 		}
 		if err := json.Unmarshal(req.Params(), &p); err != nil {
 			return nil, fmt.Errorf("read the question: %w", err)
+		}
+		if p.ID == 0 {
+			select {
+			case c.unsaved <- p.Title:
+			default: // it was said
+			}
+			return map[string]string{"decision": "deny"}, nil
 		}
 		jsonrpc2.Async(ctx) // a person may take their time; the transcript goes on
 		decision := "deny"

@@ -14,11 +14,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// TestAFullDiskDoesNotStopTheSession fills the disk that sessions are kept on in
-// the middle of a session: the person is warned on the screen, the session goes
-// on, what was stored before is there afterwards, and so is the next session once
-// there is room.
-func TestAFullDiskDoesNotStopTheSession(t *testing.T) {
+// smallDisk is a small file system for sessions, with what fills it and empties it.
+func smallDisk(t *testing.T) (dsn string, fill, empty func()) {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("skipped: only root can mount a small file system to fill")
 	}
@@ -31,62 +29,94 @@ func TestAFullDiskDoesNotStopTheSession(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	dsn, filler := "sqlite:"+filepath.Join(disk, "sessions.db"), filepath.Join(disk, "filler")
-	serve := func() *lsptest.Editor {
-		e := lsptest.Start(t, server(t, "AGENT_LSP_STORE="+dsn), lsptest.Options{
-			Folders:               []string{t.TempDir()},
-			InitializationOptions: scripted(t, "  - text: One.\n  - text: "+strings.Repeat("two ", 5000)+"\n  - text: Three.\n  - text: Four.\n", nil),
-		})
-		e.Initialize()
-		return e
+	filler := filepath.Join(disk, "filler")
+	fill = func() {
+		f, err := os.Create(filler)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for err == nil {
+			_, err = f.Write(make([]byte, 4096))
+		}
+		f.Close() //nolint:errcheck // the disk is full, which is what was wanted
 	}
-	e := serve()
-	prompted(t, e, "first")
-	if shown(e) != "" {
-		t.Fatalf("warned too early: %s", shown(e))
+	empty = func() {
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
 	}
-	fill, err := os.Create(filler)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for err == nil {
-		_, err = fill.Write(make([]byte, 4096))
-	}
-	fill.Close()
-	if text := prompted(t, e, "second"); !strings.HasPrefix(text, "two two") {
-		t.Errorf("the turn on the full disk ended with %q", text)
-	}
-	if text := prompted(t, e, "third"); text != "Three." {
-		t.Errorf("the turn after it ended with %q", text)
-	}
-	if text := shown(e); strings.Count(text, "not saved") != 1 || !strings.Contains(text, "sessions.db") || !strings.Contains(text, "full") {
-		t.Errorf("shown to the person: %q", text)
-	}
-	var listed struct {
-		Sessions []struct {
-			Session uuid.UUID `json:"session"`
-		} `json:"sessions"`
-	}
-	result, rerr := e.Command("agent.session.list", map[string]any{})
-	if rerr != nil {
-		t.Fatal(rerr)
-	}
-	if err := json.Unmarshal(result, &listed); err != nil || len(listed.Sessions) != 1 {
-		t.Fatalf("listed %s, %v", result, err)
-	}
-	id := listed.Sessions[0].Session
-	if result, rerr := e.Command("agent.transcript", map[string]any{"session": id}); rerr != nil || !bytes.Contains(result, []byte(`"Three."`)) {
-		t.Errorf("the transcript is %s, %v", result, rerr)
-	}
-	e.Shutdown()
+	return "sqlite:" + filepath.Join(disk, "sessions.db"), fill, empty
+}
 
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
+// TestASessionWaitsWhileItsDiskIsFull fills the disk that sessions are kept on in
+// the middle of a session: the person is asked, nothing is done, and once there is
+// room the session goes on by itself. When the person wants it to go on unsaved it
+// does, and what was stored before is there afterwards.
+func TestASessionWaitsWhileItsDiskIsFull(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer lsptest.QuestionAnswer
+		kept   string // of the turn on the full disk
+	}{
+		"until there is room": {"Wait", `"Three."`},
+		"unless told not to":  {"Go on unsaved", `"One."`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn, fill, empty := smallDisk(t)
+			e := lsptest.Start(t, server(t, "AGENT_LSP_STORE="+dsn), lsptest.Options{
+				Folders:               []string{t.TempDir()},
+				InitializationOptions: scripted(t, "  - text: One.\n  - text: "+strings.Repeat("two ", 5000)+"\n  - text: Three.\n", nil),
+			})
+			e.Initialize()
+			prompted(t, e, "first")
+			fill()
+			e.AnswerQuestions(c.answer)
+			second := e.GoCommand("agent.prompt", map[string]any{"text": "second", "wait": true})
+			asked := string(e.WaitMethod("window/showMessageRequest", 0).Params)
+			if !strings.Contains(asked, "cannot be saved") || !strings.Contains(asked, "sessions.db") || !strings.Contains(asked, "full") {
+				t.Errorf("the person was asked %s", asked)
+			}
+			waits := c.answer == "Wait"
+			if waits {
+				empty()
+			}
+			if result, rerr := second.Wait(); rerr != nil || !strings.Contains(string(result), "two two") {
+				t.Errorf("the turn on the full disk ended %s, %v", result, rerr)
+			}
+			if text := prompted(t, e, "third"); text != "Three." {
+				t.Errorf("the turn after it ended with %q", text)
+			}
+			if n := strings.Count(shown(e), "goes on in memory only"); (n == 1) == waits {
+				t.Errorf("shown to the person: %q", shown(e))
+			}
+			result, rerr := e.Command("agent.session.list", map[string]any{})
+			var listed struct {
+				Sessions []struct {
+					Session uuid.UUID `json:"session"`
+				} `json:"sessions"`
+			}
+			if rerr != nil || json.Unmarshal(result, &listed) != nil || len(listed.Sessions) != 1 {
+				t.Fatalf("listed %s, %v", result, rerr)
+			}
+			e.Shutdown()
+			if !waits {
+				empty()
+			}
+			kept := storedText(t, dsn, listed.Sessions[0].Session)
+			if !strings.Contains(kept, c.kept) || strings.Contains(kept, `"Three."`) != waits {
+				t.Errorf("stored is %.2000s", kept)
+			}
+		})
 	}
+}
+
+// storedText is what a session's transcript holds.
+func storedText(t *testing.T, dsn string, id uuid.UUID) string {
+	t.Helper()
 	st, err := store.Open(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer st.Close()
 	var kept bytes.Buffer
 	for x, err := range st.Transcript(t.Context(), id, nil) {
 		if err != nil {
@@ -94,18 +124,7 @@ func TestAFullDiskDoesNotStopTheSession(t *testing.T) {
 		}
 		kept.Write(x.Payload.Data)
 	}
-	if !strings.Contains(kept.String(), `"first"`) || !strings.Contains(kept.String(), `"text":"One."`) {
-		t.Errorf("what was stored before is gone: %s", kept.String())
-	}
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
-	e = serve()
-	prompted(t, e, "once there is room")
-	if shown(e) != "" {
-		t.Errorf("warned although there is room: %s", shown(e))
-	}
-	e.Shutdown()
+	return kept.String()
 }
 
 // shown is all that was shown to the person.

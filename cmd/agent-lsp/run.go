@@ -43,6 +43,7 @@ const (
 func (r *runCommand) Run(_ *cli, std stdio) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program
 	code, err := r.run(ctx, std)
 	if err != nil {
 		fmt.Fprintln(std.err, "agent-lsp run:", err)
@@ -85,7 +86,7 @@ func (r *runCommand) run(ctx context.Context, std stdio) (code int, err error) {
 	defer func() { <-served }()
 
 	show := &printer{out: std.out, json: r.JSON, people: people{w: std.out, calls: map[uint64]string{}}, done: make(chan struct{}), wanted: app.named.Load}
-	c := &client{transcript: show.event, approve: r.approver(std)}
+	c := &client{transcript: show.event, approve: r.approver(std), unsaved: make(chan string, 1)}
 	connect(context.WithoutCancel(ctx), c, fromServer, in)
 	defer in.Close() //nolint:errcheck // the server's end of it is what matters
 	return r.turn(ctx, c, dir, options, show)
@@ -102,26 +103,42 @@ func (r *runCommand) turn(ctx context.Context, c *client, dir string, options an
 		defer cancel()
 		c.end(end) //nolint:errcheck // the pipe's end stops the server as well
 	}()
-	var started struct {
-		Session string `json:"session"`
-		Turn    uint64 `json:"turn"`
-	}
-	if err := c.command(live, "agent.prompt", map[string]any{"text": r.Prompt}, &started); err != nil {
+	ended := make(chan error, 1)
+	go func() {
+		ended <- c.command(live, "agent.prompt", map[string]any{"text": r.Prompt, "wait": true}, nil)
+	}()
+	if err := r.wait(ctx, c, show, ended); err != nil {
 		return 0, err
-	}
-	select {
-	case <-show.done:
-	case <-ctx.Done():
-		if err := c.command(live, "agent.cancel", map[string]any{"session": started.Session, "turn": started.Turn}, nil); err != nil {
-			return 0, fmt.Errorf("cancel the turn: %w", err)
-		}
-		<-show.done
 	}
 	code, err := show.verdict()
 	if err == nil && show.wanted() {
 		err = saved(live, c)
 	}
 	return code, err
+}
+
+// wait returns when the turn has ended, with an error when it never will: it was
+// refused, its session was suspended, or it cannot be saved.
+func (r *runCommand) wait(ctx context.Context, c *client, show *printer, ended <-chan error) error {
+	interrupted := ctx.Done()
+	for {
+		select {
+		case <-show.done:
+			return nil
+		case err := <-ended:
+			if err != nil {
+				return err
+			}
+			ended = nil
+		case why := <-c.unsaved:
+			return errors.New(why)
+		case <-interrupted:
+			interrupted = nil
+			if err := c.command(context.WithoutCancel(ctx), "agent.cancel", map[string]any{}, nil); err != nil {
+				return fmt.Errorf("cancel the turn: %w", err)
+			}
+		}
+	}
 }
 
 // saved is an error when the session is not kept where somebody wanted it kept.
