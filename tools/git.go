@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -131,7 +132,7 @@ func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
 func (e *Executor) gitLook(ctx context.Context, c gitCommand, dir string) Outcome {
 	r, ok, err := e.findRepository(realPath(dir))
 	if err == nil && !ok {
-		err = fmt.Errorf("%s is in no git repository", filepath.ToSlash(dir))
+		err = errors.New("the workspace is in no git repository")
 	}
 	if err != nil {
 		return failf("not run: %s", err)
