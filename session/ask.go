@@ -8,6 +8,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/core"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // ask starts the model call that the core wants, or ends the turn that has had
@@ -67,7 +68,7 @@ func (s *Session) askModel(a *ask) (*event.Message, core.Reply, error) {
 			Turn: a.turn.id, Ask: a.id, Text: resp.Text, Reasoning: resp.Reasoning, Calls: model.NormalizeStep(stepOf(a.turn.id, a.round), resp.Calls),
 			Usage: resp.Usage, Finish: resp.Finish, ProviderID: resp.ProviderID, Profile: profile, Sealed: resp.Sealed,
 		}
-		typed, faults := typedCalls(msg)
+		typed, faults := s.typedCalls(msg)
 		if faults == nil {
 			return msg, core.Reply{Text: resp.Text, Calls: typed}, nil
 		}
@@ -114,13 +115,13 @@ func (s *Session) refuse(a *ask, msg *event.Message, faults []string, attempt in
 
 // typedCalls answers the reply's calls for the core, or a text for each call when
 // one of them does not fit.
-func typedCalls(msg *event.Message) ([]core.Call, []string) {
+func (s *Session) typedCalls(msg *event.Message) ([]core.Call, []string) {
 	calls := make([]core.Call, len(msg.Calls))
 	faults := make([]string, len(msg.Calls))
 	bad := false
 	for i, fc := range msg.Calls {
 		var err error
-		if calls[i], err = typedCall(fc); err != nil {
+		if calls[i], err = s.tools.Typed(fc.Name, fc.Arguments); err != nil {
 			faults[i], bad = err.Error(), true
 		}
 	}
@@ -141,8 +142,6 @@ func typedCalls(msg *event.Message) ([]core.Call, []string) {
 	}
 	return nil, faults
 }
-
-func typedCall(fc model.FunctionCall) (core.Call, error) { return model.Typed(fc) }
 
 // cutBy says what took the end of an answer that finished for this reason, or
 // nothing.
@@ -219,7 +218,7 @@ func (s *Session) exchange(a *ask, p model.Profile, m model.Model) (model.Respon
 		}
 		said := false
 		resp, err := s.request(a.turn, m, model.Request{
-			Profile: p, Messages: req.messages, Conversation: req.conversation, Tools: model.Tools(), Step: stepOf(a.turn.id, a.round),
+			Profile: p, Messages: req.messages, Conversation: req.conversation, Tools: s.definitions(), Step: stepOf(a.turn.id, a.round),
 		}, func(d model.Delta) {
 			said = said || d.Text != ""
 			s.stream(a.turn, d)
@@ -247,6 +246,16 @@ func (s *Session) exchange(a *ask, p model.Profile, m model.Model) (model.Respon
 			s.stream(a.turn, model.Delta{Restarted: true})
 		}
 	}
+}
+
+// definitions are the session's tools as models are shown them.
+func (s *Session) definitions() []jsontext.Value {
+	defs := s.tools.Definitions()
+	out := make([]jsontext.Value, len(defs))
+	for i, d := range defs {
+		out[i] = model.Definition(d.Name, d.Description, d.Parameters)
+	}
+	return out
 }
 
 // request asks a model within the time that a request may take.

@@ -33,6 +33,10 @@ const (
 type Tools interface {
 	Decide(ctx context.Context, op tools.Op) tools.Decision
 	Run(ctx context.Context, op tools.Op, label string) tools.Outcome
+	// Definitions are those of the session's tools, in order.
+	Definitions() []tools.Definition
+	// Typed reads a call as a provider sent it; an error is a sentence for the model.
+	Typed(name, arguments string) (tools.Op, error)
 	// Grant allows what has this Decision.Key for the rest of the session.
 	Grant(key string)
 	// Remember tells what the model has read before: hashes of texts by path.

@@ -166,6 +166,8 @@ func outputOf(c *call, r *event.Result) core.Event {
 		return core.Event{Git: o}
 	case op.Browse != nil:
 		return core.Event{Browse: o}
+	case op.Tool != nil:
+		return core.Event{Tool: o}
 	default:
 		return core.Event{File: o}
 	}

@@ -155,7 +155,7 @@ func (s *Session) feed(ctx context.Context, l *log, next uint64) error {
 		if i >= minted && isAction(e.payload) {
 			return fmt.Errorf("%w: session %s, event %d: the core mints nothing, the journal has %s", ErrDiverged, s.id, i, e.event.Payload.Data)
 		}
-		ev, ok := causeOf(e.payload, calls)
+		ev, ok := causeOf(e.payload, calls, l.events[i+1:])
 		if !ok {
 			continue
 		}
@@ -163,7 +163,7 @@ func (s *Session) feed(ctx context.Context, l *log, next uint64) error {
 		if err != nil {
 			return fmt.Errorf("replay event %d of session %s: %w", i, s.id, err)
 		}
-		plan := shadow.plan(actions, []event.Payload{e.payload})
+		plan := shadow.plan(actions, callsIn(ev), []event.Payload{e.payload})
 		plan.place(uint64(i))
 		behind, err := s.compare(l, i, plan.payloads[1:])
 		if err != nil {
@@ -201,8 +201,8 @@ func (l *ledger) follow(p event.Payload, covered bool) error {
 }
 
 // causeOf is the core's event that a transcript event stands for; false for one
-// that the core never saw.
-func causeOf(p event.Payload, calls map[uint64]core.Call) (core.Event, bool) {
+// that the core never saw. Calls are by id; behind are the events after it.
+func causeOf(p event.Payload, calls map[uint64]core.Call, behind []logged) (core.Event, bool) {
 	switch p := p.(type) {
 	case *event.User:
 		return core.Event{Turn: &core.Turn{ID: p.Turn, Prompt: promptText(p)}}, true
@@ -210,11 +210,7 @@ func causeOf(p event.Payload, calls map[uint64]core.Call) (core.Event, bool) {
 		if p.Refused {
 			return core.Event{}, false
 		}
-		typed := make([]core.Call, len(p.Calls))
-		for i, fc := range p.Calls {
-			typed[i] = mustType(fc)
-		}
-		return core.Event{Model: &core.Answer{ID: p.Ask, Reply: core.Reply{Text: p.Text, Calls: typed}}}, true
+		return core.Event{Model: &core.Answer{ID: p.Ask, Reply: core.Reply{Text: p.Text, Calls: callsBehind(behind, len(p.Calls))}}}, true
 	case *event.Result:
 		// A call that the core refused has no action, and one that a cancel
 		// answered is not awaited any more: the core ignores it again.
@@ -229,6 +225,21 @@ func causeOf(p event.Payload, calls map[uint64]core.Call) (core.Event, bool) {
 		return core.Event{Cancel: &core.Cancel{Turn: p.Turn}}, p.Cancels
 	}
 	return core.Event{}, false
+}
+
+// callsBehind are the n calls of a reply as they were typed when it came: the
+// tools may be others by now.
+func callsBehind(events []logged, n int) []core.Call {
+	calls := make([]core.Call, 0, n)
+	for _, e := range events {
+		if len(calls) == n {
+			break
+		}
+		if c, ok := e.payload.(*event.Call); ok && c.Call != nil {
+			calls = append(calls, *c.Call)
+		}
+	}
+	return calls
 }
 
 // isAction tells the events that only the core causes from those that the session

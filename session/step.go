@@ -12,7 +12,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/core/abi"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/history"
-	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/go-json-experiment/json"
 )
 
 // step tells the core what happened and performs the actions it answers. What
@@ -30,7 +30,7 @@ func (s *Session) step(ev core.Event, causes ...event.Payload) {
 		}
 		return
 	}
-	plan := s.plan(actions, causes)
+	plan := s.plan(actions, callsIn(ev), causes)
 	for _, d := range plan.done {
 		s.ending(d.turn)
 	}
@@ -123,12 +123,13 @@ type ledger struct {
 }
 
 // plan turns actions into transcript events. The turn that an action belongs to
-// is the first of the queue, less those that end in this very step.
-func (l *ledger) plan(actions []core.Action, causes []event.Payload) *plan {
+// is the first of the queue, less those that end in this very step. Calls are
+// those of the reply that caused the step, typed.
+func (l *ledger) plan(actions []core.Action, calls []core.Call, causes []event.Payload) *plan {
 	p := &plan{payloads: causes}
 	queue := l.queue
 	if m, ok := causes[0].(*event.Message); ok && len(m.Calls) > 0 {
-		p.planCalls(queue[0], m, actions)
+		p.planCalls(queue[0], m, calls, actions)
 	}
 	for _, a := range actions {
 		switch op := a.Op; {
@@ -166,16 +167,16 @@ func (l *ledger) plan(actions []core.Action, causes []event.Payload) *plan {
 // planCalls writes one event for each call of a reply, and the result of those
 // that the core refused. The core gives every call an id, in order; a refused
 // one is a hole among the actions.
-func (p *plan) planCalls(t *turn, m *event.Message, actions []core.Action) {
+func (p *plan) planCalls(t *turn, m *event.Message, calls []core.Call, actions []core.Action) {
 	p.turn = t
 	dispatched := map[uint64]bool{}
 	for _, a := range actions {
 		dispatched[a.ID] = true
 	}
-	first := firstCallID(m, actions)
+	first := firstCallID(calls, actions)
 	for i, fc := range m.Calls {
 		id := first + uint64(i)
-		typed := mustType(fc)
+		typed := calls[i]
 		at := uint64(len(p.payloads))
 		p.payloads = append(p.payloads, &event.Call{
 			Turn: t.id, ID: id, ProviderID: fc.ID, Name: fc.Name, Arguments: fc.Arguments,
@@ -200,7 +201,7 @@ func (p *plan) planCalls(t *turn, m *event.Message, actions []core.Action) {
 // others follow it. A refused call is no action and shows only as a hole, so the
 // first action is looked for among the calls; a reply with nothing but refused
 // ones is answered by an ask, whose conversation tells.
-func firstCallID(m *event.Message, actions []core.Action) uint64 {
+func firstCallID(calls []core.Call, actions []core.Action) uint64 {
 	if ask := actions[len(actions)-1].Op.Model; ask != nil {
 		for _, msg := range slices.Backward(ask.Messages) {
 			if msg.Agent != nil {
@@ -209,8 +210,8 @@ func firstCallID(m *event.Message, actions []core.Action) uint64 {
 		}
 	}
 	first := callOf(actions[0].Op)
-	for i, fc := range m.Calls {
-		if reflect.DeepEqual(mustType(fc), first) {
+	for i, c := range calls {
+		if reflect.DeepEqual(c, first) {
 			return actions[0].ID - uint64(i)
 		}
 	}
@@ -219,7 +220,7 @@ func firstCallID(m *event.Message, actions []core.Action) uint64 {
 
 // callOf is the call that an action performs.
 func callOf(op core.Op) core.Call {
-	return core.Call{Read: op.Read, Write: op.Write, Patch: op.Patch, Exec: op.Exec, Git: op.Git, Browse: op.Browse}
+	return core.Call{Read: op.Read, Write: op.Write, Patch: op.Patch, Exec: op.Exec, Git: op.Git, Browse: op.Browse, Tool: op.Tool}
 }
 
 // refusal is what the core told the model about a call that it did not dispatch.
@@ -236,17 +237,23 @@ func pathOf(c core.Call) string {
 		return c.Patch.Path
 	case c.Exec != nil && c.Exec.Cwd != nil:
 		return *c.Exec.Cwd
+	case c.Tool != nil:
+		var args struct {
+			Path string `json:"path"`
+		}
+		if err := json.Unmarshal([]byte(c.Tool.Arguments), &args); err == nil {
+			return args.Path
+		}
 	}
 	return ""
 }
 
-// mustType types a call that the ask screened before.
-func mustType(fc model.FunctionCall) core.Call {
-	c, err := typedCall(fc)
-	if err != nil {
-		panic(fmt.Sprintf("call %s reached the core without a type: %v", fc.ID, err))
+// callsIn are the calls of the reply that an event brings, if it brings one.
+func callsIn(ev core.Event) []core.Call {
+	if ev.Model == nil {
+		return nil
 	}
-	return c
+	return ev.Model.Reply.Calls
 }
 
 // save keeps the core's state as it is after the event at index at.

@@ -17,7 +17,6 @@ import (
 
 	htmltomarkdown "github.com/JohannesKaufmann/html-to-markdown/v2"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
-	"github.com/agent-lsp/agent-lsp/core/abi"
 	"golang.org/x/net/html/charset"
 )
 
@@ -27,7 +26,43 @@ const maxHops = 5
 // errPrivate says that an address may not be dialled.
 var errPrivate = errors.New("the address is a private one, which is not allowed")
 
-func (e *Executor) browse(ctx context.Context, op *abi.Browse) Outcome {
+// browseTool is the tool browse.
+type browseTool struct{ *Executor }
+
+type browseArgs struct {
+	URL  string  `json:"url" about:"http or https"`
+	Body *string `json:"body,omitzero" about:"sent by POST when given, else GET"`
+}
+
+func (browseTool) Definition() Definition {
+	return Define[browseArgs]("browse", "Fetch a web page as Markdown, or a text resource as it is.", Run)
+}
+
+func (t browseTool) Decide(_ context.Context, c Call) Decision {
+	return t.decideBrowse(Arguments[browseArgs](c))
+}
+
+func (t browseTool) Run(ctx context.Context, c Call) Outcome {
+	return t.browse(ctx, Arguments[browseArgs](c))
+}
+
+func (e *Executor) decideBrowse(op browseArgs) Decision {
+	d := Decision{Title: "Fetch " + clip(op.URL), Detail: "GET " + op.URL, Key: "browse " + hostOf(op.URL), Verdict: Ask, Effect: Run}
+	if op.Body != nil {
+		d.Title, d.Detail = "Post to "+clip(op.URL), "POST "+op.URL+"\n\n"+*op.Body
+		d.Key = "browse post " + hostOf(op.URL)
+	}
+	if e.policy().Mode == ModeAll {
+		d.Verdict = Allow
+	}
+	if err := checkURL(op.URL); err != nil {
+		d.Verdict, d.Reason = Deny, err.Error()
+		return d
+	}
+	return e.settle(d, subject{family: FamilyBrowse, url: op.URL}, "")
+}
+
+func (e *Executor) browse(ctx context.Context, op browseArgs) Outcome {
 	if err := checkURL(op.URL); err != nil {
 		return failf("not fetched: %s", err)
 	}

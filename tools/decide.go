@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/agent-lsp/agent-lsp/core/abi"
 )
 
 // Decide says what policy makes of a call: run it, ask a person, or refuse it. It
@@ -17,21 +15,46 @@ import (
 // A call that will fail anyway, a patch that fits nowhere for instance, is not
 // asked about: running it gives the model the reason.
 func (e *Executor) Decide(ctx context.Context, op Op) Decision {
-	switch {
-	case op.Read != nil:
-		return e.decideRead(op.Read)
-	case op.Write != nil:
-		return e.decideEdit(ctx, FamilyWrite, op.Write.Path, e.writeDraft(op.Write))
-	case op.Patch != nil:
-		return e.decideEdit(ctx, FamilyPatch, op.Patch.Path, e.patchDraft(ctx, op.Patch))
-	case op.Exec != nil:
-		return e.decideExec(op.Exec)
-	case op.Git != nil:
-		return e.decideGit(op.Git)
-	case op.Browse != nil:
-		return e.decideBrowse(op.Browse)
+	t, c, err := e.tools.open(op)
+	if err != nil {
+		return Decision{Verdict: Deny, Title: "Unknown call", Reason: err.Error(), Effect: Run, Mutates: true}
 	}
-	return Decision{Verdict: Deny, Title: "Unknown call", Reason: "this is no call of a tool"}
+	d := t.Decide(ctx, c)
+	if _, ok := t.(policed); !ok {
+		d = e.judge(d, Family(c.Name))
+	}
+	d.Mutates = d.Effect.changes()
+	return d
+}
+
+// policed is a tool of this package, which applies policy itself: what its rules
+// are compared with is more than a path.
+type policed interface{ policed() }
+
+func (e *Executor) policed() {}
+
+// judge puts policy on top of the decision of a tool that does not know it: what
+// changes something asks, unless the mode lets it run.
+func (e *Executor) judge(d Decision, family Family) Decision {
+	p := e.policy()
+	if d.Key == "" {
+		d.Key = string(family)
+	}
+	free := p.Mode == ModeAll || p.Mode == ModeEdits && d.Effect == Write
+	switch {
+	case d.Verdict == Allow && d.Effect.changes() && !free:
+		d.Verdict = Ask
+	case d.Verdict == Ask && free:
+		d.Verdict = Allow
+	}
+	if p.Untrusted && d.Effect == Run && d.Verdict != Deny {
+		d.Verdict, d.Reason = Deny, untrusted
+	}
+	s := subject{family: family}
+	if d.Path != "" {
+		s.paths = e.spellings(d.Path)
+	}
+	return e.settle(d, s, "")
 }
 
 // settle applies rules and grants to a decision whose Verdict is the mode's.
@@ -45,7 +68,7 @@ func (e *Executor) settle(d Decision, s subject, always string) Decision {
 	if d.Verdict == Deny {
 		return d
 	}
-	if p.Mode == ModeReadOnly && d.Mutates {
+	if p.Mode == ModeReadOnly && d.Effect.changes() {
 		d.Verdict, d.Reason = Deny, "the session is read-only"
 		return d
 	}
@@ -57,11 +80,6 @@ func (e *Executor) settle(d Decision, s subject, always string) Decision {
 		d.Verdict = Allow
 	}
 	return d
-}
-
-func (e *Executor) decideRead(op *abi.Read) Decision {
-	d := Decision{Title: "Read " + op.Path, Detail: op.Path, Key: "read"}
-	return e.settle(d, subject{family: FamilyRead, paths: e.spellings(op.Path)}, "")
 }
 
 // spellings are the path given and the one it leads to, as far as they are paths
@@ -79,7 +97,7 @@ func (e *Executor) spellings(name string) []string {
 }
 
 func (e *Executor) decideEdit(ctx context.Context, family Family, name string, make drafter) Decision {
-	d := Decision{Title: "Change " + name, Detail: name, Key: "edits", Mutates: true, Verdict: Ask}
+	d := Decision{Title: "Change " + name, Detail: name, Key: "edits", Effect: Write, Verdict: Ask}
 	if m := e.policy().Mode; m == ModeEdits || m == ModeAll {
 		d.Verdict = Allow
 	}
@@ -131,39 +149,7 @@ func (e *Executor) ignoredByGit(ctx context.Context, p string) bool {
 	return err == nil && res.OK()
 }
 
-func (e *Executor) decideExec(op *abi.Exec) Decision {
-	d := Decision{
-		Title: "Run " + clip(commandLine(op.Argv)), Detail: execDetail(op), Mutates: true, Verdict: Ask,
-		Key: "exec " + execKey(op.Argv),
-	}
-	if e.policy().Mode == ModeAll {
-		d.Verdict = Allow
-	}
-	if e.policy().Untrusted {
-		d.Verdict, d.Reason = Deny, untrusted
-	}
-	d = e.settle(d, subject{family: FamilyExec, argv: op.Argv}, "")
-	if d.Verdict != Deny && len(op.Argv) > 1 && programName(op.Argv[0]) == "git" {
-		// The rules about git hold for the program too, whatever options come first.
-		words := gitWords(op.Argv[1:])
-		for _, s := range []subject{{family: FamilyGit, argv: words}, {family: FamilyExec, argv: append([]string{"git"}, words...)}} {
-			if r, ok := e.policy().denied(s); ok && (s.family == FamilyGit || len(r.Match) > 0) {
-				d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
-			}
-		}
-	}
-	return d
-}
-
 const untrusted = "the workspace is not trusted, so that nothing of it is executed"
-
-func execDetail(op *abi.Exec) string {
-	cwd := "."
-	if op.Cwd != nil && *op.Cwd != "" {
-		cwd = *op.Cwd
-	}
-	return commandLine(op.Argv) + "\nin " + filepath.ToSlash(cwd)
-}
 
 // subcommand is what a second argument looks like that says what a program does.
 var subcommand = regexp.MustCompile(`^[a-z][a-z0-9]*([:_-][a-z0-9]+)*$`)
@@ -201,22 +187,6 @@ func commandLine(argv []string) string {
 		parts[i] = a
 	}
 	return strings.Join(parts, " ")
-}
-
-func (e *Executor) decideBrowse(op *abi.Browse) Decision {
-	d := Decision{Title: "Fetch " + clip(op.URL), Detail: "GET " + op.URL, Key: "browse " + hostOf(op.URL), Verdict: Ask}
-	if op.Body != nil {
-		d.Title, d.Detail, d.Mutates = "Post to "+clip(op.URL), "POST "+op.URL+"\n\n"+*op.Body, true
-		d.Key = "browse post " + hostOf(op.URL)
-	}
-	if e.policy().Mode == ModeAll {
-		d.Verdict = Allow
-	}
-	if err := checkURL(op.URL); err != nil {
-		d.Verdict, d.Reason = Deny, err.Error()
-		return d
-	}
-	return e.settle(d, subject{family: FamilyBrowse, url: op.URL}, "")
 }
 
 // cleanCwd makes a working directory of one that a call names.

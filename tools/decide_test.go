@@ -121,15 +121,15 @@ func TestAPersonSeesWhatWouldHappen(t *testing.T) {
 		op   Op
 		want Decision
 	}{
-		{patchOp("a.txt", "@@ -1 +1 @@\n-a\n+A\n"), Decision{Ask, "Change a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n", "", "edits", true}},
-		{writeOp("n.txt", "x\n"), Decision{Ask, "Create n.txt", "--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+x\n", "", "edits", true}},
-		{patchOp("go.sum", "@@ -1 +1 @@\n-x\n+y\n"), Decision{Ask, "Change go.sum: it is a lock file", "--- a/go.sum\n+++ b/go.sum\n@@ -1 +1 @@\n-x\n+y\n", "", "edit go.sum", true}},
-		{exec, Decision{Ask, `Run sh -c "rm -rf *; echo 'x'"`, "sh -c \"rm -rf *; echo 'x'\"\nin sub dir", "", `exec sh -c "rm -rf *; echo 'x'"`, true}},
-		{execOp("go", "test", "./..."), Decision{Ask, "Run go test ./...", "go test ./...\nin .", "", "exec go test", true}},
-		{execOp("go", "run", "evil.go"), Decision{Ask, "Run go run evil.go", "go run evil.go\nin .", "", "exec go run evil.go", true}},
-		{gitOp("push", "origin"), Decision{Ask, "Run git push origin", "git push origin\nin .", "", "git push", true}},
-		{gitOp("log"), Decision{Allow, "Run git log", "git log\nin .", "", "git log", false}},
-		{browseOp("https://example.org/x", "body"), Decision{Ask, "Post to https://example.org/x", "POST https://example.org/x\n\nbody", "", "browse post example.org", true}},
+		{patchOp("a.txt", "@@ -1 +1 @@\n-a\n+A\n"), Decision{Ask, "Change a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n", "", "edits", Write, true, ""}},
+		{writeOp("n.txt", "x\n"), Decision{Ask, "Create n.txt", "--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+x\n", "", "edits", Write, true, ""}},
+		{patchOp("go.sum", "@@ -1 +1 @@\n-x\n+y\n"), Decision{Ask, "Change go.sum: it is a lock file", "--- a/go.sum\n+++ b/go.sum\n@@ -1 +1 @@\n-x\n+y\n", "", "edit go.sum", Write, true, ""}},
+		{exec, Decision{Ask, `Run sh -c "rm -rf *; echo 'x'"`, "sh -c \"rm -rf *; echo 'x'\"\nin sub dir", "", `exec sh -c "rm -rf *; echo 'x'"`, Run, true, ""}},
+		{execOp("go", "test", "./..."), Decision{Ask, "Run go test ./...", "go test ./...\nin .", "", "exec go test", Run, true, ""}},
+		{execOp("go", "run", "evil.go"), Decision{Ask, "Run go run evil.go", "go run evil.go\nin .", "", "exec go run evil.go", Run, true, ""}},
+		{gitOp("push", "origin"), Decision{Ask, "Run git push origin", "git push origin\nin .", "", "git push", Run, true, ""}},
+		{gitOp("log"), Decision{Allow, "Run git log", "git log\nin .", "", "git log", Read, false, ""}},
+		{browseOp("https://example.org/x", "body"), Decision{Ask, "Post to https://example.org/x", "POST https://example.org/x\n\nbody", "", "browse post example.org", Run, true, ""}},
 	} {
 		if d := cmp.Diff(tt.want, w.Decide(t.Context(), tt.op)); d != "" {
 			t.Errorf("decision (-want +got):\n%s", d)

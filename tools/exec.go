@@ -5,13 +5,65 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
-	"github.com/agent-lsp/agent-lsp/core/abi"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
-func (e *Executor) exec(ctx context.Context, op *abi.Exec) Outcome {
+// execTool is the tool exec.
+type execTool struct{ *Executor }
+
+type execArgs struct {
+	Argv []string `json:"argv" about:"program and arguments"`
+	Cwd  *string  `json:"cwd,omitzero" about:"directory relative to the workspace root; the root when absent"`
+}
+
+func (execTool) Definition() Definition {
+	return Define[execArgs]("exec", "Run a program, without a shell: no pipes, globs or redirection. Its output and exit code come back.", Run)
+}
+
+func (t execTool) Decide(_ context.Context, c Call) Decision {
+	return t.decideExec(Arguments[execArgs](c))
+}
+
+func (t execTool) Run(ctx context.Context, c Call) Outcome {
+	return t.exec(ctx, Arguments[execArgs](c))
+}
+
+func (e *Executor) decideExec(op execArgs) Decision {
+	d := Decision{
+		Title: "Run " + clip(commandLine(op.Argv)), Detail: execDetail(op), Effect: Run, Verdict: Ask,
+		Key: "exec " + execKey(op.Argv),
+	}
+	if e.policy().Mode == ModeAll {
+		d.Verdict = Allow
+	}
+	if e.policy().Untrusted {
+		d.Verdict, d.Reason = Deny, untrusted
+	}
+	d = e.settle(d, subject{family: FamilyExec, argv: op.Argv}, "")
+	if d.Verdict != Deny && len(op.Argv) > 1 && programName(op.Argv[0]) == "git" {
+		// The rules about git hold for the program too, whatever options come first.
+		words := gitWords(op.Argv[1:])
+		for _, s := range []subject{{family: FamilyGit, argv: words}, {family: FamilyExec, argv: append([]string{"git"}, words...)}} {
+			if r, ok := e.policy().denied(s); ok && (s.family == FamilyGit || len(r.Match) > 0) {
+				d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
+			}
+		}
+	}
+	return d
+}
+
+func execDetail(op execArgs) string {
+	cwd := "."
+	if op.Cwd != nil && *op.Cwd != "" {
+		cwd = *op.Cwd
+	}
+	return commandLine(op.Argv) + "\nin " + filepath.ToSlash(cwd)
+}
+
+func (e *Executor) exec(ctx context.Context, op execArgs) Outcome {
 	if e.policy().Untrusted {
 		return failf("not run: %s", untrusted)
 	}

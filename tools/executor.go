@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,8 +28,10 @@ type Config struct {
 	// Workspace is where everything happens. The caller owns and closes it.
 	Workspace Workspace
 	Policy    Policy
-	Exec      ExecConfig
-	Browse    BrowseConfig
+	// Tools are the session's own, behind the built-in ones.
+	Tools  []Tool
+	Exec   ExecConfig
+	Browse BrowseConfig
 	// MaxRead bounds the bytes of a file that a Read shows.
 	MaxRead int64
 	// State are absolute paths of the server's own files, its store and its
@@ -68,9 +71,10 @@ type BrowseConfig struct {
 // the session's model has read. It is safe for concurrent use; calls that change
 // things are to be run one after the other.
 type Executor struct {
-	cfg  Config
-	ws   Workspace
-	seen memory
+	cfg   Config
+	ws    Workspace
+	seen  memory
+	tools Registry
 	// outer is git's directory outside the root that commands may write to, found
 	// once: what they change in the workspace gives them no other.
 	outer string
@@ -81,14 +85,11 @@ type Executor struct {
 	granted map[string]bool
 }
 
-// New makes an executor. It fails only for a Config without a Workspace or with
-// rules that name no known family.
+// New makes an executor. It fails for a Config without a Workspace, with two tools
+// of one name, or with a rule that names no tool.
 func New(cfg Config) (*Executor, error) {
 	if cfg.Workspace == nil {
 		return nil, errors.New("tools: no workspace")
-	}
-	if err := cfg.Policy.validate(); err != nil {
-		return nil, err
 	}
 	def(&cfg.Exec.Timeout, DefaultExecTimeout)
 	def(&cfg.Exec.Output, DefaultOutput)
@@ -99,6 +100,12 @@ func New(cfg Config) (*Executor, error) {
 	e := &Executor{cfg: cfg, ws: cfg.Workspace, granted: map[string]bool{}}
 	e.dial = e.mayDial
 	e.outer = e.outerRepository()
+	if err := e.tools.Add(slices.Concat(builtin(e), cfg.Tools)...); err != nil {
+		return nil, err
+	}
+	if err := cfg.Policy.validate(&e.tools); err != nil {
+		return nil, err
+	}
 	return e, nil
 }
 
@@ -110,10 +117,10 @@ func def[T comparable](v *T, d T) {
 }
 
 // SetPolicy has what follows decided by another policy; what was granted for the
-// session stays granted. It fails, and changes nothing, for rules that name no
-// known family.
+// session stays granted. It fails, and changes nothing, for a rule that names
+// no tool.
 func (e *Executor) SetPolicy(p Policy) error {
-	if err := p.validate(); err != nil {
+	if err := p.validate(&e.tools); err != nil {
 		return err
 	}
 	e.mu.Lock()
@@ -174,22 +181,24 @@ func (e *Executor) Run(ctx context.Context, op Op, label string) Outcome {
 	if ctx.Err() != nil {
 		return cancelled()
 	}
-	switch {
-	case op.Read != nil:
-		return e.read(ctx, op.Read)
-	case op.Write != nil:
-		return e.write(ctx, op.Write, label)
-	case op.Patch != nil:
-		return e.patch(ctx, op.Patch, label)
-	case op.Exec != nil:
-		return e.exec(ctx, op.Exec)
-	case op.Git != nil:
-		return e.git(ctx, op.Git)
-	case op.Browse != nil:
-		return e.browse(ctx, op.Browse)
+	t, c, err := e.tools.open(op)
+	if err != nil {
+		return failed(err)
 	}
-	return failf("this is no call of a tool")
+	c.Label = label
+	return t.Run(ctx, c)
 }
+
+// Add gives the session tools of its own, behind the built-in ones. A name that is
+// taken is an error.
+func (e *Executor) Add(more ...Tool) error { return e.tools.Add(more...) }
+
+// Definitions are those of the session's tools, in the order in which models are
+// shown them.
+func (e *Executor) Definitions() []Definition { return e.tools.Definitions() }
+
+// Typed reads a call as a provider sent it for the core; see Registry.Typed.
+func (e *Executor) Typed(name, arguments string) (Op, error) { return e.tools.Typed(name, arguments) }
 
 // env returns the environment of commands: what proc.Environment passes.
 func (e *Executor) env() []string {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-lsp/agent-lsp/core/abi"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
@@ -45,9 +44,26 @@ func (e *Executor) gitEnv(name string) []string {
 	return env
 }
 
-func (e *Executor) decideGit(op *abi.Git) Decision {
+// gitTool is the tool git.
+type gitTool struct{ *Executor }
+
+type gitArgs struct {
+	Argv []string `json:"argv" about:"arguments after git, e.g. [\"diff\",\"--stat\"]"`
+}
+
+func (gitTool) Definition() Definition {
+	return Define[gitArgs]("git", "Run git in the workspace root.", Run)
+}
+
+func (t gitTool) Decide(_ context.Context, c Call) Decision {
+	return t.decideGit(Arguments[gitArgs](c))
+}
+
+func (t gitTool) Run(ctx context.Context, c Call) Outcome { return t.git(ctx, Arguments[gitArgs](c)) }
+
+func (e *Executor) decideGit(op gitArgs) Decision {
 	line := commandLine(append([]string{"git"}, op.Argv...))
-	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin .", Verdict: Ask}
+	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin .", Verdict: Ask, Effect: Run}
 	c, err := parseGit(op.Argv)
 	if err != nil {
 		d.Verdict, d.Reason = Deny, err.Error()
@@ -58,7 +74,9 @@ func (e *Executor) decideGit(op *abi.Git) Decision {
 		return d
 	}
 	d.Key = "git " + c.name
-	d.Mutates = !c.reads
+	if c.reads {
+		d.Effect = Read
+	}
 	if c.reads || e.policy().Mode == ModeAll {
 		d.Verdict = Allow
 	}
@@ -106,7 +124,7 @@ func agentSocket(env []string) []string {
 	return nil
 }
 
-func (e *Executor) git(ctx context.Context, op *abi.Git) Outcome {
+func (e *Executor) git(ctx context.Context, op gitArgs) Outcome {
 	c, err := parseGit(op.Argv)
 	if err != nil {
 		return failf("not run: %s", err)

@@ -5,16 +5,35 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/agent-lsp/agent-lsp/core/abi"
 )
 
-func (e *Executor) patch(ctx context.Context, op *abi.Patch, label string) Outcome {
+// patchTool is the tool patch.
+type patchTool struct{ *Executor }
+
+type patchArgs struct {
+	Path string `json:"path" about:"relative to the workspace root"`
+	Diff string `json:"diff" about:"unified diff with @@ hunks and three lines of context"`
+}
+
+func (patchTool) Definition() Definition {
+	return Define[patchArgs]("patch", "Change one file by a unified diff. Context lines must match the file exactly and in one place only; all hunks apply or none.", Write)
+}
+
+func (t patchTool) Decide(ctx context.Context, c Call) Decision {
+	op := Arguments[patchArgs](c)
+	return t.decideEdit(ctx, FamilyPatch, op.Path, t.patchDraft(ctx, op))
+}
+
+func (t patchTool) Run(ctx context.Context, c Call) Outcome {
+	return t.patch(ctx, Arguments[patchArgs](c), c.Label)
+}
+
+func (e *Executor) patch(ctx context.Context, op patchArgs, label string) Outcome {
 	return e.edit(ctx, op.Path, label, e.patchDraft(ctx, op))
 }
 
 // patchDraft makes the change that a unified diff describes.
-func (e *Executor) patchDraft(ctx context.Context, op *abi.Patch) drafter {
+func (e *Executor) patchDraft(ctx context.Context, op patchArgs) drafter {
 	return func(f file) (draft, error) {
 		d := draft{verb: "patched"}
 		given, err := relative(e.ws.Dir(), op.Path)

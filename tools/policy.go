@@ -20,10 +20,10 @@ const (
 	ModeAll      Mode = "all"       // everything runs, except what always asks
 )
 
-// Family names a kind of call in rules.
+// Family names the calls that a rule is about: those of the tool of this name.
 type Family string
 
-// The families.
+// The families of the tools that every session has.
 const (
 	FamilyRead   Family = "read"
 	FamilyWrite  Family = "write"
@@ -35,10 +35,10 @@ const (
 
 // Rule matches calls of a family. For exec and git, Match is the start of the
 // argument list. For the others it lists what matches, one of which is enough: for
-// read, write and patch paths relative to the root, each of which stands for all
-// below it, or patterns of path.Match; for browse hosts, each of which stands for
-// its subdomains, or addresses, each of which stands for all that begin so. An
-// empty Match matches the whole family.
+// browse hosts, each of which stands for its subdomains, or addresses, each of
+// which stands for all that begin so; for every other tool paths relative to the
+// root, each of which stands for all below it, or patterns of path.Match. An empty
+// Match matches the whole family.
 type Rule struct {
 	Family Family
 	Match  []string
@@ -52,17 +52,19 @@ type Policy struct {
 	Untrusted bool
 }
 
-func (p Policy) validate() error {
+// remote is in the names of other servers' tools, which may come and go while a
+// session runs.
+const remote = "__"
+
+func (p Policy) validate(known *Registry) error {
 	switch p.Mode {
 	case "", ModeAsk, ModeEdits, ModeReadOnly, ModeAll:
 	default:
 		return fmt.Errorf("tools: no approval mode %q; there are ask, edits, read-only and all", p.Mode)
 	}
-	for _, r := range slices.Concat(p.Allow, p.Deny) {
-		switch r.Family {
-		case FamilyRead, FamilyWrite, FamilyPatch, FamilyExec, FamilyGit, FamilyBrowse:
-		default:
-			return fmt.Errorf("tools: a rule names no family of tools: %q", r.Family)
+	for _, rule := range slices.Concat(p.Allow, p.Deny) {
+		if _, ok := known.Lookup(string(rule.Family)); !ok && !strings.Contains(string(rule.Family), remote) {
+			return fmt.Errorf("tools: a rule names no tool: %q; the tools are %s", rule.Family, known.names())
 		}
 	}
 	return nil

@@ -10,12 +10,31 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/agent-lsp/agent-lsp/core/abi"
 )
 
 // errTooBig says that a file is over the cap that it was to be read with.
 var errTooBig = errors.New("the file is too big")
+
+// readTool is the tool read.
+type readTool struct{ *Executor }
+
+type readArgs struct {
+	Path string `json:"path" about:"relative to the workspace root; . is the root"`
+}
+
+func (readTool) Definition() Definition {
+	return Define[readArgs]("read", "Read a text file, or list a directory. Unsaved text in the editor counts.", Read)
+}
+
+func (t readTool) Decide(_ context.Context, c Call) Decision {
+	op := Arguments[readArgs](c)
+	d := Decision{Title: "Read " + op.Path, Detail: op.Path, Key: "read", Effect: Read}
+	return t.settle(d, subject{family: FamilyRead, paths: t.spellings(op.Path)}, "")
+}
+
+func (t readTool) Run(ctx context.Context, c Call) Outcome {
+	return t.read(ctx, Arguments[readArgs](c))
+}
 
 // file is the current text of a path, from the open buffer or from disk.
 type file struct {
@@ -119,7 +138,7 @@ func regular(p string, m fs.FileMode) error {
 	return fmt.Errorf("%s is %s, not a file with text", p, kindOf(m))
 }
 
-func (e *Executor) read(ctx context.Context, op *abi.Read) Outcome {
+func (e *Executor) read(ctx context.Context, op readArgs) Outcome {
 	name := op.Path
 	if name == "" {
 		name = "."

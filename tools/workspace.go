@@ -117,9 +117,15 @@ type Decision struct {
 	Reason  string // for Deny: why, one sentence
 	// Key names what "allow for this session" covers, e.g. "exec go test".
 	Key string
-	// Mutates says that the call may change something: such calls run in order,
-	// the others of a reply in parallel.
+	// Effect is this call's own, where that depends on its arguments. Order, modes
+	// and what a resume does go by it.
+	Effect Effect
+	// Mutates says that the effect may change something: such calls run in order,
+	// the others of a reply in parallel. The executor sets it.
 	Mutates bool
+	// Path is the file or directory that the call names, which rules with paths are
+	// compared with; "" for none.
+	Path string
 }
 
 // Op is a call to perform: exactly one variant is set, as in abi.Call.

@@ -6,20 +6,39 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/agent-lsp/agent-lsp/core/abi"
 )
 
 // rebased tells the model that its edit met another one.
 const rebased = "The file had been changed since you read it: the edit was rebased onto the current text, the other change is kept."
 
-func (e *Executor) write(ctx context.Context, op *abi.Write, label string) Outcome {
+// writeTool is the tool write.
+type writeTool struct{ *Executor }
+
+type writeArgs struct {
+	Path string `json:"path" about:"relative to the workspace root"`
+	Text string `json:"text" about:"the whole new text"`
+}
+
+func (writeTool) Definition() Definition {
+	return Define[writeArgs]("write", "Create a file, or replace the whole text of one you have read. Prefer patch for small changes.", Write)
+}
+
+func (t writeTool) Decide(ctx context.Context, c Call) Decision {
+	op := Arguments[writeArgs](c)
+	return t.decideEdit(ctx, FamilyWrite, op.Path, t.writeDraft(op))
+}
+
+func (t writeTool) Run(ctx context.Context, c Call) Outcome {
+	return t.write(ctx, Arguments[writeArgs](c), c.Label)
+}
+
+func (e *Executor) write(ctx context.Context, op writeArgs, label string) Outcome {
 	return e.edit(ctx, op.Path, label, e.writeDraft(op))
 }
 
 // writeDraft makes a file hold a whole new text, without losing what the model
 // has not seen.
-func (e *Executor) writeDraft(op *abi.Write) drafter {
+func (e *Executor) writeDraft(op writeArgs) drafter {
 	return func(f file) (draft, error) {
 		d := draft{after: op.Text, view: op.Text, known: true, verb: "wrote"}
 		if strings.IndexByte(op.Text, 0) >= 0 {

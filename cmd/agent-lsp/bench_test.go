@@ -15,6 +15,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/tools"
 	"github.com/go-json-experiment/json"
 )
 
@@ -199,8 +200,8 @@ entries:
 // TestTheFirstRequestIsSmall holds what every round of a small session pays for.
 func TestTheFirstRequestIsSmall(t *testing.T) {
 	size := len(config.Prelude)
-	for _, tool := range model.Tools() {
-		size += len(tool)
+	for _, d := range tools.Builtin() {
+		size += len(model.Definition(d.Name, d.Description, d.Parameters))
 	}
 	if limit := 10_000 - 1000; size > limit {
 		t.Errorf("prelude and tools take %d bytes, over %d", size, limit)

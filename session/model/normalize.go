@@ -1,6 +1,9 @@
 package model
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Normalize makes the calls of one reply distinct, whatever the provider sent: a
 // call that repeats another's id, name and arguments is dropped; one that has
@@ -64,4 +67,12 @@ func idSafe(s string) string {
 		}
 	}
 	return string(b)
+}
+
+// plainArguments makes {} of what providers send for no arguments.
+func plainArguments(text string) string {
+	if s := strings.TrimSpace(text); s == "" || s == "null" {
+		return "{}"
+	}
+	return text
 }

@@ -253,12 +253,12 @@ func TestAnyConversationIsWellFormed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := body(model.Request{Profile: profile, Messages: wire, Tools: model.Tools()})
+			b, err := body(model.Request{Profile: profile, Messages: wire, Tools: wiretest.Tools()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			wellFormed(t, string(b))
-			same, err := body(model.Request{Profile: profile, Conversation: typed, Tools: model.Tools()})
+			same, err := body(model.Request{Profile: profile, Conversation: typed, Tools: wiretest.Tools()})
 			if err != nil || !bytes.Equal(same, b) {
 				t.Fatalf("%v: typed messages become\n%s\nand the same as JSON\n%s", err, same, b)
 			}

@@ -44,13 +44,13 @@ const talk = `{"role":"system","content":[{"type":"text","text":"base","cache_co
 {"role":"system","content":"open files"}`
 
 func TestChatSendsTheMessagesAsTheyAre(t *testing.T) {
-	req := model.Request{Profile: model.Profile{Model: "m", MaxOutput: 9}, Messages: messages(talk), Tools: model.Tools()[:1]}
+	req := model.Request{Profile: model.Profile{Model: "m", MaxOutput: 9}, Messages: messages(talk), Tools: wiretest.Tools()[:1]}
 	got, err := chatBody(req, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	plain := strings.ReplaceAll(strings.Replace(talk, `,"_tool_references":["send"]`, "", 1), "\n", ",")
-	end := `],"tools":[` + string(model.Tools()[0]) + `],`
+	end := `],"tools":[` + string(wiretest.Tools()[0]) + `],`
 	diff(t, `{"model":"m","messages":[`+plain+end+`"max_tokens":9,"stream":true,"stream_options":{"include_usage":true}}`, string(got))
 	if got, err = chatBody(req, true); err != nil {
 		t.Fatal(err)
@@ -205,13 +205,13 @@ func TestAnyConversationIsWellFormed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			req := model.Request{Messages: wire, Tools: model.Tools()}
+			req := model.Request{Messages: wire, Tools: wiretest.Tools()}
 			items, err := p.responsesBody(req)
 			if err != nil {
 				t.Fatal(err)
 			}
 			itemsFit(t, string(items))
-			conversation := model.Request{Conversation: typed, Tools: model.Tools()}
+			conversation := model.Request{Conversation: typed, Tools: wiretest.Tools()}
 			if same, err := p.responsesBody(conversation); err != nil || !bytes.Equal(same, items) {
 				t.Fatalf("%v: typed messages become\n%s\nand the same as JSON\n%s", err, same, items)
 			}

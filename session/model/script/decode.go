@@ -181,27 +181,77 @@ func (c *call) UnmarshalYAML(n ast.Node) error {
 		*c = call{ID: string(raw.ID), Name: string(raw.Name), Arguments: string(raw.Arguments)}
 		return nil
 	}
-	var args struct {
-		Path *text  `yaml:"path" json:"path,omitzero"`
-		Text *text  `yaml:"text" json:"text,omitzero"`
-		Diff *text  `yaml:"diff" json:"diff,omitzero"`
-		Argv []text `yaml:"argv" json:"argv,omitzero"`
-		Cwd  *text  `yaml:"cwd" json:"cwd,omitzero"`
-		URL  *text  `yaml:"url" json:"url,omitzero"`
-		Body *text  `yaml:"body" json:"body,omitzero"`
-	}
-	if err := yaml.NodeToValue(value, &args, yaml.Strict()); err != nil {
+	arguments, err := argumentsOf(value)
+	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(&args)
-	if err != nil {
-		return misplaced(value, "the arguments of %s are not text: %v", name, err)
-	}
-	typed, err := model.Typed(model.FunctionCall{Name: name, Arguments: string(data)})
-	if err != nil {
-		return misplaced(n, "%v, or raw for one as a provider would send it", err)
-	}
-	c.ID = unminted
-	c.Name, c.Arguments = model.Untyped(typed)
+	*c = call{ID: unminted, Name: name, Arguments: string(arguments)}
 	return nil
+}
+
+// texts are members that hold text however it is spelt: text: 42 is "42", and
+// argv: [sleep, 010] two strings. Every other value is what YAML makes of it.
+var texts = []string{"path", "text", "diff", "argv", "cwd", "url", "body"}
+
+// argumentsOf is a mapping as the JSON object that a provider would send, members
+// in the same order. Which there are is for the tool to judge.
+func argumentsOf(n ast.Node) (jsontext.Value, error) {
+	m, ok := n.(*ast.MappingNode)
+	if !ok {
+		return nil, misplaced(n, "the arguments of a call are an object, e.g. {path: main.go}")
+	}
+	out := []byte{'{'}
+	for i, v := range m.Values {
+		name := v.Key.String()
+		if quoted, ok := v.Key.(*ast.StringNode); ok {
+			name = quoted.Value
+		}
+		value, err := valueOf(v.Value, slices.Contains(texts, name))
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if out, err = jsontext.AppendQuote(out, name); err != nil {
+			return nil, misplaced(v, "the member %q is not text: %v", name, err)
+		}
+		out = append(append(out, ':'), value...)
+	}
+	return append(out, '}'), nil
+}
+
+// valueOf is a node as JSON; with asText, scalars are text as they stand.
+func valueOf(n ast.Node, asText bool) (jsontext.Value, error) {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return argumentsOf(n)
+	case *ast.SequenceNode:
+		out := []byte{'['}
+		for i, v := range n.Values {
+			value, err := valueOf(v, asText)
+			if err != nil {
+				return nil, err
+			}
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, value...)
+		}
+		return append(out, ']'), nil
+	case *ast.NullNode:
+		return jsontext.Value("null"), nil
+	}
+	var v any = new(any)
+	if asText {
+		v = new(text)
+	}
+	if err := yaml.NodeToValue(n, v); err != nil {
+		return nil, err
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return nil, misplaced(n, "this is not text: %v", err)
+	}
+	return out, nil
 }

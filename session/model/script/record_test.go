@@ -15,6 +15,7 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/session/clock"
 	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/httpmodel/wiretest"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
@@ -26,7 +27,7 @@ func talk(t *testing.T, m model.Model, rounds int, change func(*model.Request)) 
 	messages := []jsontext.Value{jsontext.Value(`{"role":"system","content":"s"}`), jsontext.Value(`{"role":"user","content":"do it"}`)}
 	var got []string
 	for round := range rounds {
-		req := model.Request{Step: fmt.Sprintf("1/%d", round+1), Messages: messages, Tools: model.Tools()}
+		req := model.Request{Step: fmt.Sprintf("1/%d", round+1), Messages: messages, Tools: wiretest.Tools()}
 		if change != nil {
 			change(&req)
 		}

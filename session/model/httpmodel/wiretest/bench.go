@@ -45,7 +45,7 @@ func Bench(b *testing.B, api API) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := p.Respond(b.Context(), model.Request{Messages: messages, Tools: model.Tools()}, func(model.Delta) {}); err != nil {
+				if _, err := p.Respond(b.Context(), model.Request{Messages: messages, Tools: Tools()}, func(model.Delta) {}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -244,3 +244,15 @@ func (b *syncBuffer) String() string {
 	defer b.mu.Unlock()
 	return b.buf.String()
 }
+
+// Tools are definitions of tools as a session sends them, some with options and
+// lists.
+func Tools() []jsontext.Value {
+	return []jsontext.Value{
+		model.Definition("read", "Read a text file, or list a directory.", jsontext.Value(
+			`{"type":"object","properties":{"path":{"type":"string","description":"relative to the workspace root"}},"required":["path"],"additionalProperties":false}`)),
+		model.Definition("exec", "Run a program, without a shell.", jsontext.Value(
+			`{"type":"object","properties":{"argv":{"type":"array","items":{"type":"string"},"description":"program and arguments"},`+
+				`"cwd":{"type":"string","description":"directory"}},"required":["argv"],"additionalProperties":false}`)),
+	}
+}

@@ -1,0 +1,23 @@
+package tools
+
+// builtin are the tools that every session has, in the order in which models are
+// shown them: one line each.
+func builtin(e *Executor) []Tool {
+	return []Tool{
+		readTool{e},
+		writeTool{e},
+		patchTool{e},
+		execTool{e},
+		gitTool{e},
+		browseTool{e},
+	}
+}
+
+// Builtin are the definitions of the tools that every session has.
+func Builtin() []Definition {
+	var r Registry
+	if err := r.Add(builtin(nil)...); err != nil {
+		panic(err)
+	}
+	return r.Definitions()
+}
