@@ -11,6 +11,14 @@ import (
 // nonblock keeps the opening of a named pipe from waiting for its other end.
 const nonblock = syscall.O_NONBLOCK
 
+// links is how many names a file has.
+func links(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}
+
 // keepOwner gives f the owner and group of like as far as the system lets it:
 // only a privileged writer can, and any other already owns what it wrote.
 func keepOwner(f *os.File, like fs.FileInfo) {

@@ -155,6 +155,9 @@ func (e *Executor) gitLook(ctx context.Context, c gitCommand, dir string) Outcom
 	if err != nil {
 		return failf("not run: %s", err)
 	}
+	if c, err = e.withoutDenied(ctx, c, r, dir); err != nil {
+		return failf("not run: %s", err)
+	}
 	spec, res, err := e.ownGit(ctx, r, dir, slices.Concat([]string{c.name}, c.flags, c.args), e.cfg.Exec.Timeout, 0)
 	if err != nil {
 		return failf("not run: %s", err)

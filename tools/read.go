@@ -29,7 +29,12 @@ func (readTool) Definition() Definition {
 func (t readTool) Decide(_ context.Context, c Call) Decision {
 	op := Arguments[readArgs](c)
 	d := Decision{Title: "Read " + op.Path, Detail: op.Path, Key: "read", Effect: Read}
-	return t.settle(d, subject{family: FamilyRead, paths: t.spellings(op.Path)}, "")
+	paths := t.spellings(op.Path)
+	d = t.settle(d, subject{family: FamilyRead, paths: paths}, "")
+	if d.Verdict != Deny && len(paths) > 0 && t.otherName(paths[len(paths)-1]) {
+		d.Verdict, d.Reason = Deny, "it is the same file as one that a rule of the configuration keeps from being read"
+	}
+	return d
 }
 
 func (t readTool) Run(ctx context.Context, c Call) Outcome {

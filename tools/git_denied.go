@@ -1,0 +1,210 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// What follows keeps a rule that denies reading in git, too, which shows the texts
+// of files by path, by revision and by the names of objects.
+
+// gitShows are the reading subcommands that show the texts of files and take paths
+// to leave out.
+var gitShows = append([]string{"grep"}, gitDiffs...)
+
+// readDenials are the patterns of the rules that deny reading.
+func (p Policy) readDenials() (patterns []string, everything bool) {
+	for _, r := range p.Deny {
+		if r.Family == FamilyRead {
+			patterns = append(patterns, r.Match...)
+			everything = everything || len(r.Match) == 0
+		}
+	}
+	return patterns, everything
+}
+
+var errMayShow = errors.New("it may show files that a rule of the configuration keeps from being read")
+
+// withoutDenied returns a reading command that shows nothing of the files that no
+// tool may read, or why it is not run.
+func (e *Executor) withoutDenied(ctx context.Context, c gitCommand, r repository, dir string) (gitCommand, error) {
+	patterns, everything := e.policy().readDenials()
+	if len(patterns) == 0 && !everything {
+		return c, nil
+	}
+	shows := slices.Contains(gitShows, c.name)
+	switch c.name {
+	case "blame", "annotate", "cat-file":
+		shows = true
+	case "range-diff":
+		return c, errMayShow
+	case "stash":
+		if len(c.args) > 0 && c.args[0] == "show" {
+			return c, errMayShow
+		}
+	case "status":
+		if slices.ContainsFunc(c.args, func(a string) bool {
+			return strings.HasPrefix(a, "--v") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "v")
+		}) {
+			return c, errMayShow
+		}
+	case "for-each-ref", "branch", "tag":
+		if slices.ContainsFunc(c.args, func(a string) bool { return strings.Contains(a, "%(") && strings.Contains(a, "raw") }) {
+			return c, errMayShow
+		}
+	}
+	if !shows {
+		return c, nil
+	}
+	if everything || slices.ContainsFunc(c.args, func(a string) bool { return strings.HasPrefix(a, "--batch") || a == "-" || a == "--stdin" }) {
+		return c, errMayShow
+	}
+	if err := e.namesDenied(ctx, c, r, dir); err != nil {
+		return c, err
+	}
+	if slices.Contains(gitShows, c.name) {
+		c.args = append(slices.Clone(c.args), e.leftOut(patterns, r)...)
+	}
+	return c, nil
+}
+
+// namesDenied looks for arguments that name a denied file, or an object of which
+// the path is not known.
+func (e *Executor) namesDenied(ctx context.Context, c gitCommand, r repository, dir string) error {
+	blames := c.name == "blame" || c.name == "annotate"
+	paths := false
+	for _, a := range c.args {
+		// REV:PATH, :0:PATH, -L1,5:PATH; of blame every argument may be one.
+		rest, more := a, blames
+		for {
+			if more && e.deniesReading(r, dir, rest) {
+				return fmt.Errorf("a rule of the configuration denies reading %s", clip(rest))
+			}
+			if _, rest, more = strings.Cut(rest, ":"); !more {
+				break
+			}
+		}
+		if paths = paths || a == "--"; paths || strings.HasPrefix(a, "-") {
+			continue
+		}
+		for side := range strings.SplitSeq(strings.ReplaceAll(a, "...", ".."), "..") {
+			kind, err := e.kindOfObject(ctx, r, dir, side)
+			if err != nil {
+				return err
+			}
+			listed := c.name == "show" || c.name == "cat-file"
+			if kind == "blob" && (!listed || !strings.Contains(side, ":")) || kind == "tree" && !listed {
+				return fmt.Errorf("%s names a %s: %w", clip(side), kind, errMayShow)
+			}
+		}
+	}
+	return nil
+}
+
+// kindOfObject is the kind of what a revision names, behind a tag if it is one; ""
+// when it names nothing.
+func (e *Executor) kindOfObject(ctx context.Context, r repository, dir, revision string) (string, error) {
+	for _, name := range []string{revision + "^{}", revision} {
+		_, res, err := e.ownGit(ctx, r, dir, []string{"cat-file", "-t", name}, statusTimeout, 0)
+		if err != nil {
+			return "", err
+		}
+		if kind := strings.TrimSpace(res.Stdout.String()); res.OK() {
+			return kind, nil
+		}
+	}
+	return "", nil
+}
+
+// deniesReading reports whether a rule denies reading a path that git is given in
+// dir: from there, or from the top of the work tree.
+func (e *Executor) deniesReading(r repository, dir, name string) bool {
+	root := realPath(e.ws.Dir())
+	for _, from := range []string{realPath(dir), r.top} {
+		rel, ok := below(root, rooted(from, name))
+		if !ok {
+			continue
+		}
+		s := subject{family: FamilyRead, paths: append(e.spellings(filepath.ToSlash(rel)), filepath.ToSlash(rel))}
+		if _, denied := e.policy().denied(s); denied || e.otherName(filepath.ToSlash(rel)) {
+			return true
+		}
+	}
+	return false
+}
+
+// leftOut are arguments that have git leave out what patterns of rules match.
+func (e *Executor) leftOut(patterns []string, r repository) []string {
+	prefix, plain := "", ""
+	if rel, ok := below(r.top, realPath(e.ws.Dir())); ok && rel != "." {
+		plain = filepath.ToSlash(rel) + "/"
+		prefix = strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`).Replace(plain)
+	}
+	const magic = ":(top,exclude,icase,glob)"
+	var out []string
+	for _, name := range e.otherNames() {
+		out = append(out, ":(top,exclude,literal)"+plain+name)
+	}
+	for _, p := range patterns {
+		p = path.Clean(strings.ReplaceAll(p, `\`, "/"))
+		if p == "." {
+			p = "**"
+		}
+		out = append(out, magic+prefix+p, magic+prefix+p+"/**")
+		if !strings.Contains(p, "/") && strings.ContainsAny(p, "*?[") {
+			out = append(out, magic+prefix+"**/"+p)
+		}
+	}
+	return out
+}
+
+// otherNames are the further names, in the workspace, of files that a rule keeps from
+// being read under one of them.
+func (e *Executor) otherNames() []string {
+	if patterns, _ := e.policy().readDenials(); len(patterns) == 0 {
+		return nil
+	}
+	var denied []fs.FileInfo
+	e.eachLinked(func(name string, info fs.FileInfo) {
+		if _, is := e.policy().denied(subject{family: FamilyRead, paths: []string{name}}); is {
+			denied = append(denied, info)
+		}
+	})
+	if len(denied) == 0 {
+		return nil
+	}
+	var out []string
+	e.eachLinked(func(name string, info fs.FileInfo) {
+		if slices.ContainsFunc(denied, func(other fs.FileInfo) bool { return os.SameFile(info, other) }) {
+			out = append(out, name)
+		}
+	})
+	return out
+}
+
+// otherName reports whether a file is one that a rule keeps from being read, under
+// another name.
+func (e *Executor) otherName(p string) bool {
+	info, err := e.ws.Root().Stat(filepath.FromSlash(p))
+	return err == nil && info.Mode().IsRegular() && links(info) > 1 && slices.Contains(e.otherNames(), p)
+}
+
+// eachLinked visits the files of the workspace that have more than one name.
+func (e *Executor) eachLinked(visit func(name string, info fs.FileInfo)) {
+	_ = fs.WalkDir(e.ws.Root().FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil // what cannot be listed cannot be read either
+		}
+		if info, err := d.Info(); err == nil && links(info) > 1 {
+			visit(name, info)
+		}
+		return nil
+	})
+}
