@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/google/uuid"
 	"go.lsp.dev/protocol"
@@ -48,7 +49,7 @@ func (s *Server) Approve(ctx context.Context, q session.Question) session.Answer
 	switch {
 	case err == nil:
 		return a
-	case errors.Is(err, errGone):
+	case errors.Is(err, editor.ErrGone):
 		_ = s.hold(ctx)
 		return session.Answer{Decision: session.Deny, Reason: "the editor is gone"}
 	case ctx.Err() != nil:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,8 +24,8 @@ type arguments struct {
 	known   []string // members asked for, for the message about an unknown one
 	err     error
 
-	docs   snapshot // the documents as they were when the command arrived
-	ticket *ticket  // the command's place in the line of all; nil for one that waits for nobody
+	docs   editor.Snapshot // the documents as they were when the command arrived
+	ticket *ticket         // the command's place in the line of all; nil for one that waits for nobody
 }
 
 // readArguments takes the arguments array of workspace/executeCommand. No

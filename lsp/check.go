@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"go.lsp.dev/protocol"
 )
 
@@ -48,9 +49,9 @@ func (s *Server) check(ctx context.Context, a *arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	roots := s.folders.all()
+	roots := s.editor.Folders.All()
 	if root != nil {
-		roots = []*folder{root}
+		roots = []*editor.Folder{root}
 	} else if len(roots) == 0 {
 		if _, err := s.defaultRoot(); err != nil {
 			return nil, err
@@ -61,7 +62,7 @@ func (s *Server) check(ctx context.Context, a *arguments) (any, error) {
 	defer s.findings.asking.Add(-1)
 	results := []checkResult{}
 	for _, f := range roots {
-		checked, err := engine.Check(ctx, f.dir)
+		checked, err := engine.Check(ctx, f.Dir())
 		if err != nil {
 			return nil, err
 		}
@@ -100,13 +101,13 @@ func problems(n int) string {
 	return fmt.Sprintf("%d problems", n)
 }
 
-func (s *Server) checkResult(f *folder, r checker.Result) checkResult {
+func (s *Server) checkResult(f *editor.Folder, r checker.Result) checkResult {
 	out := checkResult{
 		Root: r.Root, Outcome: r.Outcome.String(), Text: cmp.Or(r.Text, r.Note), Findings: []checkFinding{},
 		Command: append([]string{}, r.Command...), TookMs: r.Took.Milliseconds(),
 	}
 	if out.Root == "" {
-		out.Root = f.dir
+		out.Root = f.Dir()
 	}
 	t := s.newTexts(r.Unsaved)
 	for _, x := range r.Findings {

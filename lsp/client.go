@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,15 +15,9 @@ import (
 // declare is not used.
 type client struct {
 	name, version string
-	encoding      text.Encoding
+	editor.Features
 
-	applyEdit       bool // takes workspace/applyEdit
-	documentChanges bool // with versions and resource operations
-	create          bool // among them the creation of files
-	remove          bool // and their deletion
-	several         bool // says that it looks at the version of each document of an edit
-	editMetadata    bool
-	savesEdits      bool // saves what an edit touched before it answers
+	savesEdits bool // saves what an edit touched before it answers
 
 	progress      bool // takes window/workDoneProgress/create and $/progress
 	showDocument  bool
@@ -47,8 +42,10 @@ func readClient(params map[string]jsontext.Value) client {
 		name:    info.text("name"),
 		version: info.text("version"),
 
-		applyEdit:    caps.flag("workspace", "applyEdit"),
-		editMetadata: caps.flag("workspace", "workspaceEdit", "metadataSupport"),
+		Features: editor.Features{
+			ApplyEdit:    caps.flag("workspace", "applyEdit"),
+			EditMetadata: caps.flag("workspace", "workspaceEdit", "metadataSupport"),
+		},
 
 		progress:      caps.flag("window", "workDoneProgress"),
 		showDocument:  caps.flag("window", "showDocument", "support"),
@@ -64,18 +61,18 @@ func readClient(params map[string]jsontext.Value) client {
 		approvals:  caps.flag("experimental", "agent", "approvals"),
 	}
 	versions := caps.flag("workspace", "workspaceEdit", "documentChanges")
-	c.several = versions || caps.text("workspace", "workspaceEdit", "failureHandling") != ""
+	c.Several = versions || caps.text("workspace", "workspaceEdit", "failureHandling") != ""
 	operations := caps.texts("workspace", "workspaceEdit", "resourceOperations")
 	// Resource operations travel in documentChanges, so whoever takes the former
 	// takes the latter, though not all who do say so.
-	c.documentChanges = versions || len(operations) > 0
-	c.create = c.applyEdit && slices.Contains(operations, string(protocol.ResourceOperationKindCreate))
-	c.remove = c.applyEdit && slices.Contains(operations, string(protocol.ResourceOperationKindDelete))
+	c.DocumentChanges = versions || len(operations) > 0
+	c.Create = c.ApplyEdit && slices.Contains(operations, string(protocol.ResourceOperationKindCreate))
+	c.Remove = c.ApplyEdit && slices.Contains(operations, string(protocol.ResourceOperationKindDelete))
 	var offered []protocol.PositionEncodingKind
 	for _, k := range caps.texts("general", "positionEncodings") {
 		offered = append(offered, protocol.PositionEncodingKind(k))
 	}
-	c.encoding = text.Negotiate(offered)
+	c.Encoding = text.Negotiate(offered)
 	return c
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -154,11 +155,11 @@ func (s *Server) publishAs(name string, version *int32, list []protocol.Diagnost
 
 // spelling is a file's URI as the client knows it, and its version where open.
 func (s *Server) spelling(path string) (string, *int32) {
-	if x := s.docs.at(path); x != nil {
-		return x.uri, new(x.version)
+	if x := s.editor.At(path); x != nil {
+		return x.URI, new(x.Version)
 	}
-	if f, rel := s.folders.holding(path); f != nil {
-		return f.join(rel), nil
+	if f, rel := s.editor.Folders.Holding(path); f != nil {
+		return f.FileURI(rel), nil
 	}
 	return text.URI(path), nil
 }
@@ -168,19 +169,19 @@ func (s *Server) spelling(path string) (string, *int32) {
 type place struct{ key, path string }
 
 func (s *Server) place(path string) place {
-	if x := s.docs.at(path); x != nil {
-		return place{text.Key(text.URI(x.real)), x.path}
+	if x := s.editor.At(path); x != nil {
+		return place{text.Key(text.URI(x.Real)), x.Path}
 	}
-	p := place{text.Key(text.URI(realPath(path))), path}
-	if f, rel := s.folders.holding(path); f != nil {
-		p.path = f.abs(rel)
+	p := place{text.Key(text.URI(editor.RealPath(path))), path}
+	if f, rel := s.editor.Folders.Holding(path); f != nil {
+		p.path = f.Abs(rel)
 	}
 	return p
 }
 
 // shortPath is a path relative to its folder.
 func (s *Server) shortPath(path string) string {
-	if _, rel := s.folders.holding(path); rel != "" {
+	if _, rel := s.editor.Folders.Holding(path); rel != "" {
 		return rel
 	}
 	return path
@@ -188,17 +189,17 @@ func (s *Server) shortPath(path string) string {
 
 // respell tells the client its diagnostics of a file again, after it opened or
 // closed it: it may spell it another way than the server did.
-func (s *Server) respell(x *document) {
-	if x.real == "" {
+func (s *Server) respell(x *editor.Document) {
+	if x.Real == "" {
 		return
 	}
-	key := text.Key(text.URI(x.real))
+	key := text.Key(text.URI(x.Real))
 	s.findings.mu.Lock()
 	defer s.findings.mu.Unlock()
-	if before, had := s.findings.sent[key]; had && before != x.uri {
+	if before, had := s.findings.sent[key]; had && before != x.URI {
 		for _, set := range s.findings.sets {
 			if f := set.files[key]; f != nil {
-				f.path = x.path
+				f.path = x.Path
 			}
 		}
 		s.publish(key)
@@ -208,10 +209,10 @@ func (s *Server) respell(x *document) {
 // vanished clears the findings of a file, and of all files below it, that was
 // deleted or renamed.
 func (s *Server) vanished(path string) {
-	real := realPath(path)
+	real := editor.RealPath(path)
 	s.dropFindings(func(_, file string) bool {
-		_, spelled := below(path, file)
-		_, resolved := below(real, realPath(file))
+		_, spelled := editor.Below(path, file)
+		_, resolved := editor.Below(real, editor.RealPath(file))
 		return spelled || resolved
 	})
 }
@@ -225,15 +226,15 @@ func (s *Server) dropGone(root string) {
 // isGone reports whether a file in a workspace folder is neither on the disk nor
 // open.
 func (s *Server) isGone(path string) bool {
-	f, rel := s.folders.holding(path)
-	if f == nil || s.docs.at(path) != nil {
+	f, rel := s.editor.Folders.Holding(path)
+	if f == nil || s.editor.At(path) != nil {
 		return false
 	}
-	w, err := f.workspace(s)
+	w, err := f.Workspace()
 	if err != nil {
 		return false
 	}
-	_, err = w.root.Lstat(filepath.FromSlash(rel))
+	_, err = w.Root().Lstat(filepath.FromSlash(rel))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
@@ -260,12 +261,12 @@ func (s *Server) dropFindings(drop func(root, file string) bool) {
 }
 
 // forget clears the findings of a workspace folder.
-func (s *Server) forget(x *folder) {
+func (s *Server) forget(x *editor.Folder) {
 	s.findings.mu.Lock()
 	var roots []string
 	for checked, set := range s.findings.sets {
-		_, inside := below(x.dir, set.root)
-		if inside || set.workspace == x.dir {
+		_, inside := editor.Below(x.Dir(), set.root)
+		if inside || set.workspace == x.Dir() {
 			roots = append(roots, checked)
 		}
 	}
@@ -276,13 +277,13 @@ func (s *Server) forget(x *folder) {
 }
 
 // lines are the findings of a folder for the model, in order.
-func (f *findings) lines(x *folder) []string {
+func (f *findings) lines(x *editor.Folder) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []string
 	for _, set := range f.sets {
 		for _, file := range set.files {
-			if _, ok := below(x.dir, file.path); ok {
+			if _, ok := editor.Below(x.Dir(), file.path); ok {
 				out = append(out, file.lines...)
 			}
 		}

@@ -36,7 +36,7 @@ func TestToolRangesBecomeTheClientsUnits(t *testing.T) {
 		{"end before the start", checker.Range{Start: at(2, 2), End: at(1, 1)}, checker.Bytes, text.UTF16, "1:1-1:2"},
 	} {
 		s := New(Config{})
-		s.client.encoding = tt.encoding
+		s.client.Encoding = tt.encoding
 		r := s.findingRange(doc, tt.r, tt.unit)
 		if got := fmt.Sprintf("%d:%d-%d:%d", r.Start.Line, r.Start.Character, r.End.Line, r.End.Character); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/agent-lsp/agent-lsp/tools"
@@ -40,15 +41,11 @@ type deltaParams struct {
 
 // Workspace implements session.Editor.
 func (s *Server) Workspace(root string) (tools.Workspace, error) {
-	x := s.folders.named(root)
+	x := s.editor.Folders.Named(root)
 	if x == nil {
 		return nil, fmt.Errorf("%s is not a workspace folder of this editor", root)
 	}
-	w, err := x.workspace(s)
-	if err != nil {
-		return nil, err // a nil *workspace must not become an interface
-	}
-	return w, nil
+	return x.Workspace()
 }
 
 // Event implements session.Editor.
@@ -152,48 +149,30 @@ func checkTitle(c *event.Check) string {
 
 // Unsaved implements session.Editor.
 func (s *Server) Unsaved(root string) map[string]string {
-	out := map[string]string{}
-	x := s.folders.named(root)
-	for _, d := range s.docs.snapshot() {
-		if d.path == "" {
-			continue
+	x := s.editor.Folders.Named(root)
+	return s.editor.Unsaved(func(d *editor.Document, f *editor.Folder) bool {
+		if x != nil {
+			return f == x
 		}
-		f, rel := s.folders.holding(d.path)
-		if f == nil {
-			continue
-		}
-		if x != nil && f != x {
-			continue
-		}
-		if x == nil {
-			if _, ok := below(realPath(root), d.real); !ok {
-				continue
-			}
-		}
-		w, err := f.workspace(s)
-		switch {
-		case err != nil:
-		case !w.diskHolds(rel, d) && !d.held:
-			out[w.abs(rel)] = d.doc.String()
-		}
-	}
-	return out
+		_, ok := editor.Below(editor.RealPath(root), d.Real)
+		return ok
+	})
 }
 
 // State implements session.Editor.
 func (s *Server) State(root string) string {
-	x := s.folders.named(root)
+	x := s.editor.Folders.Named(root)
 	if x == nil {
 		return ""
 	}
 	unsaved := s.Unsaved(root)
 	var open []string
-	for _, d := range s.docs.snapshot() {
-		if d.path == "" {
+	for _, d := range s.editor.Snapshot() {
+		if d.Path == "" {
 			continue
 		}
-		if f, rel := s.folders.holding(d.path); f == x {
-			if _, ok := unsaved[x.abs(rel)]; ok {
+		if f, rel := s.editor.Folders.Holding(d.Path); f == x {
+			if _, ok := unsaved[x.Abs(rel)]; ok {
 				rel += " (unsaved changes)"
 			}
 			open = append(open, rel)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/go-json-experiment/json"
@@ -49,7 +50,7 @@ type empty struct{}
 // have returned, or have left their place in the line because what remains is to
 // wait.
 func (s *Server) executeCommand(params jsontext.Value) wire.Handler {
-	docs := s.docs.snapshot()
+	docs := s.editor.Snapshot()
 	if commandName(params) == "agent.status" { // a status bar must not wait
 		return func(ctx context.Context, params jsontext.Value) (any, error) {
 			return s.runCommand(ctx, params, docs, nil)
@@ -74,7 +75,7 @@ func commandName(params jsontext.Value) string {
 	return p.Command
 }
 
-func (s *Server) runCommand(ctx context.Context, params jsontext.Value, docs snapshot, at *ticket) (any, error) {
+func (s *Server) runCommand(ctx context.Context, params jsontext.Value, docs editor.Snapshot, at *ticket) (any, error) {
 	var p struct {
 		Command   string           `json:"command"`
 		Arguments []jsontext.Value `json:"arguments"`
@@ -109,28 +110,29 @@ func commandError(name string, err error) error {
 }
 
 // root is the folder that a member names; nil when it is absent.
-func (s *Server) rootArgument(a *arguments) *folder {
+func (s *Server) rootArgument(a *arguments) *editor.Folder {
 	name, ok := a.optionalText("root")
 	if !ok {
 		return nil
 	}
-	x := s.folders.named(name)
+	x := s.editor.Folders.Named(name)
 	if x == nil {
-		a.fail("root", "%q is not a workspace folder of this editor: it has %s", name, s.folders.describe())
+		a.fail("root", "%q is not a workspace folder of this editor: it has %s", name, s.folderNames())
 	}
 	return x
 }
 
 // defaultRoot is the folder for a command that names none.
-func (s *Server) defaultRoot() (*folder, error) {
-	if all := s.folders.all(); len(all) > 0 {
+func (s *Server) defaultRoot() (*editor.Folder, error) {
+	if all := s.editor.Folders.All(); len(all) > 0 {
 		return all[0], nil
 	}
 	return nil, &session.ArgumentError{Member: "root", Text: "the editor has no workspace folder open: open one"}
 }
 
-func (f *folders) describe() string {
-	if dirs := f.dirs(); len(dirs) > 0 {
+// folderNames are the client's workspace folders, for a message.
+func (s *Server) folderNames() string {
+	if dirs := s.editor.Folders.Dirs(); len(dirs) > 0 {
 		return strings.Join(dirs, ", ")
 	}
 	return "none"
@@ -140,7 +142,7 @@ func (f *folders) describe() string {
 // client's folders, or to none that is known, which is for the engine to judge.
 func (s *Server) own(ctx context.Context, engine Engine, id uuid.UUID) error {
 	root, ok := s.roots.of(id)
-	if !ok || root != "" && s.folders.named(root) == nil { // it may have been moved since
+	if !ok || root != "" && s.editor.Folders.Named(root) == nil { // it may have been moved since
 		l, err := engine.List(ctx)
 		if err != nil {
 			return err
@@ -152,7 +154,7 @@ func (s *Server) own(ctx context.Context, engine Engine, id uuid.UUID) error {
 			return nil
 		}
 	}
-	if root != "" && s.folders.named(root) == nil {
+	if root != "" && s.editor.Folders.Named(root) == nil {
 		return &session.ArgumentError{Member: "session", Text: fmt.Sprintf("%s belongs to %s, which is not a workspace folder of this editor; to go on with it in another one: agent-lsp sessions move %s FOLDER", id, root, id)}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
 	"go.lsp.dev/protocol"
 )
@@ -16,7 +17,7 @@ import (
 // column covers the line's content. Of a file that cannot be read, which is nil,
 // the columns stay as the tool counts them.
 func (s *Server) findingRange(doc *text.Doc, r checker.Range, unit checker.ColumnUnit) protocol.Range {
-	e := s.client.encoding
+	e := s.client.Encoding
 	if r.Start.Line <= 0 {
 		return protocol.Range{}
 	}
@@ -92,11 +93,11 @@ func (t *texts) of(path string) *text.Doc {
 	}
 	var d *text.Doc
 	if given, ok := t.given[path]; ok {
-		d = text.New(strings.TrimPrefix(given, byteOrderMark))
-	} else if disk, ok := t.server.read(path); ok {
-		d = text.New(strings.TrimPrefix(disk, byteOrderMark))
-	} else if x := t.server.docs.at(path); x != nil {
-		d = x.doc
+		d = text.New(strings.TrimPrefix(given, editor.ByteOrderMark))
+	} else if disk, ok := t.server.editor.Read(path); ok {
+		d = text.New(strings.TrimPrefix(disk, editor.ByteOrderMark))
+	} else if x := t.server.editor.At(path); x != nil {
+		d = x.Text
 	}
 	t.docs[path] = d
 	return d

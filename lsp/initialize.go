@@ -26,14 +26,11 @@ func (s *Server) initialize(_ context.Context, params jsontext.Value) (any, erro
 	options := members["initializationOptions"].Clone()
 	s.client.savesEdits = tree(options).flag("savesEdits")
 	for _, name := range folderURIs(members) {
-		f, err := newFolder(name)
-		if err != nil {
+		if err := s.editor.Folders.Add(name); err != nil {
 			s.log.Warn("a workspace folder is left out", "err", err)
-			continue
 		}
-		s.folders.add(f)
 	}
-	s.start(Initialization{Options: options, Client: s.client.title(), Folders: s.folders.dirs()})
+	s.start(Initialization{Options: options, Client: s.client.title(), Folders: s.editor.Folders.Dirs()})
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
 		ServerInfo:   protocol.ServerInfo{Name: "agent-lsp", Version: protocol.NewOptional(s.config.Version)},
@@ -64,7 +61,7 @@ func folderURIs(members map[string]jsontext.Value) []string {
 // capabilities are what the server offers to this client.
 func (s *Server) capabilities() protocol.ServerCapabilities {
 	c := protocol.ServerCapabilities{
-		PositionEncoding: s.client.encoding.Kind(),
+		PositionEncoding: s.client.Encoding.Kind(),
 		TextDocumentSync: &protocol.TextDocumentSyncOptions{
 			OpenClose: new(true),
 			Change:    new(protocol.TextDocumentSyncKindIncremental),
@@ -159,20 +156,17 @@ func (s *Server) didChangeWorkspaceFolders(_ context.Context, params jsontext.Va
 		return err
 	}
 	for _, r := range p.Event.Removed {
-		if f := s.folders.remove(r.URI); f != nil {
+		if f := s.editor.Folders.Remove(r.URI); f != nil {
 			s.spawn("close folder", func() {
-				f.close()
+				f.Close()
 				s.forget(f)
 			})
 		}
 	}
 	for _, a := range p.Event.Added {
-		f, err := newFolder(a.URI)
-		if err != nil {
+		if err := s.editor.Folders.Add(a.URI); err != nil {
 			s.log.Warn("a workspace folder is left out", "err", err)
-			continue
 		}
-		s.folders.add(f)
 	}
 	if s.config.Folders != nil {
 		s.inLine("tell folders", func(*ticket) {
@@ -181,7 +175,7 @@ func (s *Server) didChangeWorkspaceFolders(_ context.Context, params jsontext.Va
 			}
 			s.configuring.Lock()
 			defer s.configuring.Unlock()
-			s.config.Folders(s.folders.dirs())
+			s.config.Folders(s.editor.Folders.Dirs())
 		})
 	}
 	return nil

@@ -138,7 +138,7 @@ func TestRequestsOutsideOfTheirTime(t *testing.T) {
 	if got := r.engine.asked(); len(got) != 0 {
 		t.Errorf("the engine was asked %q", got)
 	}
-	if len(r.server.docs.snapshot()) != 0 {
+	if len(r.server.editor.Snapshot()) != 0 {
 		t.Error("a document from before initialize is open")
 	}
 	check("shutdown", code("shutdown", nil), 0)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/session/event"
@@ -31,7 +32,7 @@ func (s *Server) prompt(ctx context.Context, a *arguments) (any, error) {
 }
 
 // run prompts the engine, and waits for the turn if the argument says so.
-func (s *Server) run(ctx context.Context, a *arguments, p session.Prompt, root, hint *folder) (any, error) {
+func (s *Server) run(ctx context.Context, a *arguments, p session.Prompt, root, hint *editor.Folder) (any, error) {
 	wait := a.flag("wait")
 	engine, err := s.on(ctx, a)
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *Server) run(ctx context.Context, a *arguments, p session.Prompt, root, 
 			return nil, err
 		}
 		known, _ := s.roots.of(*p.Session)
-		if root != nil && known != "" && s.folders.named(known) != root {
+		if root != nil && known != "" && s.editor.Folders.Named(known) != root {
 			return nil, &session.ArgumentError{Member: "root", Text: fmt.Sprintf("session %s belongs to %s", *p.Session, known)}
 		}
 		p.Root = known
@@ -56,7 +57,7 @@ func (s *Server) run(ctx context.Context, a *arguments, p session.Prompt, root, 
 		}
 	}
 	if p.Root == "" {
-		p.Root = root.dir
+		p.Root = root.Dir()
 	}
 	id, turn, err := engine.Prompt(ctx, p)
 	if err != nil {
@@ -161,7 +162,7 @@ func readProblem(o *arguments) problem {
 
 // pointed is a file that an argument points at.
 type pointed struct {
-	folder *folder
+	folder *editor.Folder
 	path   string    // relative to the folder, or the URI of a buffer without a file
 	lines  *text.Doc // nil when the file cannot be read
 }
@@ -183,44 +184,30 @@ func (s *Server) placeArgument(a *arguments) pointed {
 	docs := a.docs
 	path, err := text.Path(name)
 	if err != nil {
-		if d := docs[text.Key(name)]; d != nil {
-			return pointed{path: d.uri, lines: d.doc}
+		if d := docs.Named(name); d != nil {
+			return pointed{path: d.URI, lines: d.Text}
 		}
 		a.fail("uri", "%v", err)
 		return pointed{}
 	}
-	f, rel := s.folders.holding(path)
+	f, rel := s.editor.Folders.Holding(path)
 	if f == nil {
-		a.fail("uri", "%s is in no workspace folder of this editor: it has %s", path, s.folders.describe())
+		a.fail("uri", "%s is in no workspace folder of this editor: it has %s", path, s.folderNames())
 		return pointed{}
 	}
 	x := pointed{folder: f, path: rel}
-	if d := docs.file(path); d != nil {
-		x.lines = d.doc
-	} else if disk, ok := s.read(path); ok {
+	if d := docs.File(path); d != nil {
+		x.lines = d.Text
+	} else if disk, ok := s.editor.Read(path); ok {
 		x.lines = text.New(disk)
 	}
 	return x
 }
 
-// file answers the buffer of a file, under any spelling.
-func (docs snapshot) file(path string) *document {
-	if d := docs[text.Key(text.URI(path))]; d != nil {
-		return d
-	}
-	real := realPath(path)
-	for _, d := range docs {
-		if d.real == real {
-			return d
-		}
-	}
-	return nil
-}
-
 // contextArgument reads context: [{uri, range?}] and answers the folder of the
 // first place that has one.
-func (s *Server) contextArgument(a *arguments, p *session.Prompt) *folder {
-	var hint *folder
+func (s *Server) contextArgument(a *arguments, p *session.Prompt) *editor.Folder {
+	var hint *editor.Folder
 	for i, raw := range a.list("context", false) {
 		o := a.object(raw, fmt.Sprintf("context[%d]", i))
 		x := s.placeArgument(o)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/go-json-experiment/json/jsontext"
 	"go.lsp.dev/jsonrpc2"
@@ -30,8 +31,8 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 		CallTimeout:   s.config.Limits.Call,
 	})
 	s.end()
-	for _, f := range s.folders.all() {
-		f.close()
+	for _, f := range s.editor.Folders.All() {
+		f.Close()
 	}
 	s.shown.clear()
 	return code
@@ -66,14 +67,11 @@ func (s *Server) notifications() map[string]wire.Notified {
 // connection is the client on the wire.
 type connection struct{ *wire.Client }
 
-// errGone is a call that the end of the connection took the answer of.
-var errGone = errors.New("the editor is gone")
-
 // Call implements peer.
 func (c connection) Call(ctx context.Context, method string, params, result any) error {
 	raw, err := wire.Call[jsonrpc2.RawMessage](ctx, c.Client, method, params)
 	if err != nil && c.ended(err) {
-		return fmt.Errorf("%w: %w", errGone, err)
+		return fmt.Errorf("%w: %w", editor.ErrGone, err)
 	}
 	if err != nil || result == nil {
 		return err

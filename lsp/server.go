@@ -6,7 +6,7 @@
 // Notifications are handled in the order in which they arrive, before anything
 // that follows them is read; requests see the documents as they were at their
 // place in that order and then run on their own. See initialize.go for what is
-// negotiated, apply.go for how an edit reaches a document, and execute_command.go
+// negotiated, package editor for how an edit reaches a document, and execute_command.go
 // for the commands.
 package lsp
 
@@ -18,7 +18,9 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -70,6 +72,27 @@ type Initialization struct {
 	Client string
 }
 
+// Limits bound what the server waits for. A zero member takes its default.
+type Limits struct {
+	editor.Limits
+	// Approval is how long a question may stay open before it counts as denied.
+	// One hour by default.
+	Approval time.Duration
+	// Call is for every other request to the client. 30 s by default.
+	Call time.Duration
+}
+
+func (l Limits) withDefaults() Limits {
+	l.Limits = l.Limits.WithDefaults()
+	if l.Approval == 0 {
+		l.Approval = time.Hour
+	}
+	if l.Call == 0 {
+		l.Call = 30 * time.Second
+	}
+	return l
+}
+
 // peer is the connection to the client.
 type peer interface {
 	Notify(ctx context.Context, method string, params any) error
@@ -90,9 +113,7 @@ type Server struct {
 
 	client   client // set by initialize, before anything reads it
 	early    early
-	docs     *documents
-	folders  folders
-	edits    locks
+	editor   *editor.Editor
 	findings findings
 	turns    turns
 	shown    shown
@@ -119,9 +140,10 @@ func New(c Config) *Server {
 	if c.Section == "" {
 		c.Section = "agentLsp"
 	}
-	s := &Server{config: c, docs: newDocuments(), started: make(chan struct{})}
+	s := &Server{config: c, started: make(chan struct{})}
 	s.log = slog.New(&clientLog{next: c.Log.Handler(), server: s})
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.editor = editor.New(editing{s}, c.Limits.Limits, s.log)
 	return s
 }
 
@@ -223,7 +245,7 @@ func (s *Server) call(ctx context.Context, method string, params, result any) er
 	defer context.AfterFunc(s.ctx, stop)()
 	err := s.peer.Call(ctx, method, params, result)
 	if s.ctx.Err() != nil {
-		return errGone
+		return editor.ErrGone
 	}
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/agent-lsp/agent-lsp/session"
@@ -17,8 +18,11 @@ import (
 // quick are limits that let a test of a client which never answers end soon.
 // What a test asserts never depends on them.
 var quick = Limits{
-	Answer: 300 * time.Millisecond, Landing: 300 * time.Millisecond, Settle: 100 * time.Millisecond,
-	Save: 30 * time.Millisecond, Poll: 2 * time.Millisecond, Approval: 200 * time.Millisecond, Call: 5 * time.Second,
+	Limits: editor.Limits{
+		Answer: 300 * time.Millisecond, Landing: 300 * time.Millisecond, Settle: 100 * time.Millisecond,
+		Save: 30 * time.Millisecond, Poll: 2 * time.Millisecond,
+	},
+	Approval: 200 * time.Millisecond, Call: 5 * time.Second,
 }
 
 // rig is a server with its editor.

@@ -22,11 +22,11 @@ func (s *Server) sessionNew(ctx context.Context, a *arguments) (any, error) {
 			return nil, err
 		}
 	}
-	id, err := engine.New(ctx, session.NewSession{Root: root.dir, Profile: profile, Title: title})
+	id, err := engine.New(ctx, session.NewSession{Root: root.Dir(), Profile: profile, Title: title})
 	if err != nil {
 		return nil, err
 	}
-	s.roots.learn(id, root.dir)
+	s.roots.learn(id, root.Dir())
 	return struct {
 		Session uuid.UUID `json:"session"`
 	}{id}, nil
@@ -61,7 +61,7 @@ func (s *Server) sessionList(ctx context.Context, a *arguments) (any, error) {
 // visible are the sessions of the client's own folders.
 func (s *Server) visible(all []session.Info) []session.Info {
 	return slices.DeleteFunc(append([]session.Info{}, all...), func(i session.Info) bool {
-		return i.Root != "" && s.folders.named(i.Root) == nil
+		return i.Root != "" && s.editor.Folders.Named(i.Root) == nil
 	})
 }
 

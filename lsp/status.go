@@ -25,8 +25,8 @@ func (s *Server) status(ctx context.Context, a *arguments) (any, error) {
 		Engine           string            `json:"engine"` // "starting", "ready", or why there is none
 		session.Status   `json:",inline"`
 	}{
-		Versions: versions, Client: s.client.title(), PositionEncoding: s.client.encoding.String(), Roots: s.folders.dirs(),
-		OpenDocuments: len(s.docs.snapshot()), Engine: "starting",
+		Versions: versions, Client: s.client.title(), PositionEncoding: s.client.Encoding.String(), Roots: s.editor.Folders.Dirs(),
+		OpenDocuments: len(s.editor.Snapshot()), Engine: "starting",
 	}
 	select {
 	case <-s.started:

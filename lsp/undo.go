@@ -26,7 +26,7 @@ func (s *Server) undo(ctx context.Context, a *arguments) (any, error) {
 				return nil, err
 			}
 		}
-		r.Root = root.dir
+		r.Root = root.Dir()
 	}
 	defer a.ticket.leaveAfter(s.config.Limits.Landing, func() {})()
 	done, err := engine.Undo(ctx, r)

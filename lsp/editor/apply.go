@@ -1,4 +1,4 @@
-package lsp
+package editor
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"time"
 
 	"github.com/agent-lsp/agent-lsp/lsp/text"
 	"github.com/agent-lsp/agent-lsp/tools"
@@ -14,58 +13,14 @@ import (
 	"go.lsp.dev/uri"
 )
 
-// Limits bound what the server waits for. A zero member takes its default.
-type Limits struct {
-	// Answer is how long a client may take to answer workspace/applyEdit: it may
-	// ask the person first. 20 s by default.
-	Answer time.Duration
-	// Landing is how long after the answer the edit's text may take to show in
-	// the document. 5 s by default.
-	Landing time.Duration
-	// Settle is how long a document that holds neither the text before nor the
-	// text after the edit must rest before it counts as another text, and how long
-	// a text may still land after a refusal. 400 ms by default.
-	Settle time.Duration
-	// Save is how long a client that saves its edits, and a person whose editor
-	// does not, get before the server looks who writes the file. 200 ms by default.
-	Save time.Duration
-	// Poll is the time between two looks at a file. 20 ms by default.
-	Poll time.Duration
-	// Approval is how long a question may stay open before it counts as denied.
-	// One hour by default.
-	Approval time.Duration
-	// Call is for every other request to the client. 30 s by default.
-	Call time.Duration
-}
-
-func (l Limits) withDefaults() Limits {
-	for _, x := range []struct {
-		at    *time.Duration
-		value time.Duration
-	}{
-		{&l.Answer, 20 * time.Second},
-		{&l.Landing, 5 * time.Second},
-		{&l.Settle, 400 * time.Millisecond},
-		{&l.Save, 200 * time.Millisecond},
-		{&l.Poll, 20 * time.Millisecond},
-		{&l.Approval, time.Hour},
-		{&l.Call, 30 * time.Second},
-	} {
-		if *x.at == 0 {
-			*x.at = x.value
-		}
-	}
-	return l
-}
-
 // Apply implements tools.Workspace. An open document is changed by the client and
 // nobody else; a file that is not open is written here, unless it is new and the
 // client creates files.
 func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, error) {
-	if w.server.ctx.Err() != nil {
+	if w.editor.gone() {
 		return tools.Applied{}, w.orphaned(ctx, e)
 	}
-	unlock, err := w.server.edits.lock(ctx, realPath(w.abs(e.Path)))
+	unlock, err := w.editor.locks.lock(ctx, RealPath(w.abs(e.Path)))
 	if err != nil {
 		return tools.Applied{}, err
 	}
@@ -85,16 +40,16 @@ func (w *workspace) apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 		return w.applyOpen(ctx, e, x)
 	case e.Open:
 		return tools.Applied{}, fmt.Errorf("%s was closed in the editor: %w", e.Path, tools.ErrStale)
-	case e.Create && w.server.client.create:
+	case e.Create && w.editor.client.Features().Create:
 		return w.applyCreate(ctx, e)
 	}
 	return tools.Applied{}, w.write(e)
 }
 
 // applyOpen edits a document that the client has open.
-func (w *workspace) applyOpen(ctx context.Context, e tools.Edit, x *document) (tools.Applied, error) {
+func (w *workspace) applyOpen(ctx context.Context, e tools.Edit, x *Document) (tools.Applied, error) {
 	v, err := w.fits(e, x)
-	if err == nil && v.behind && x.held && w.server.savesEdits() {
+	if err == nil && v.behind && x.held && w.editor.client.SavesEdits() {
 		if x = w.awaitReload(ctx, e.Path, x); x == nil {
 			return tools.Applied{}, fmt.Errorf("%s was closed in the editor: %w", e.Path, tools.ErrStale)
 		}
@@ -103,19 +58,19 @@ func (w *workspace) applyOpen(ctx context.Context, e tools.Edit, x *document) (t
 	if err != nil {
 		return tools.Applied{}, err
 	}
-	if !w.server.client.applyEdit {
+	if !w.editor.client.Features().ApplyEdit {
 		return tools.Applied{}, w.writeUnder(e)
 	}
-	c := w.server.client
+	c := w.editor.client.Features()
 	onDisk := v.gone || w.onDisk(e.Path, e.Before)
-	edits := x.doc.Edits(e.After, c.encoding)
+	edits := x.Text.Edits(e.After, c.Encoding)
 	if len(edits) == 0 { // only the file is another
 		if onDisk && !w.onDisk(e.Path, e.After) {
 			return tools.Applied{}, w.writeUnder(e)
 		}
 		return tools.Applied{Unsaved: !w.onDisk(e.Path, e.After)}, nil
 	}
-	params := w.editParams(e, workspaceEdit(c, x.uri, new(x.version), edits))
+	params := w.editParams(e, workspaceEdit(c, x.URI, new(x.Version), edits))
 	if err := w.land(ctx, ofBuffer(e, x), params); err != nil {
 		return tools.Applied{}, err
 	}
@@ -125,7 +80,7 @@ func (w *workspace) applyOpen(ctx context.Context, e tools.Edit, x *document) (t
 // fits looks at a document before an edit of it, and at the file below, which is
 // about to be written over. The error is tools.ErrStale for another text than the
 // edit's, and else says why it cannot be made.
-func (w *workspace) fits(e tools.Edit, x *document) (view, error) {
+func (w *workspace) fits(e tools.Edit, x *Document) (view, error) {
 	v := w.view(e.Path, x)
 	switch {
 	case v.clash != nil:
@@ -138,8 +93,8 @@ func (w *workspace) fits(e tools.Edit, x *document) (view, error) {
 
 // ofBuffer is an edit as its document sees it, which may lack what was changed on
 // the disk.
-func ofBuffer(e tools.Edit, x *document) tools.Edit {
-	e.Before, e.Open, e.Create = x.doc.String(), true, false
+func ofBuffer(e tools.Edit, x *Document) tools.Edit {
+	e.Before, e.Open, e.Create = x.Text.String(), true, false
 	return e
 }
 
@@ -155,7 +110,7 @@ func (w *workspace) applyCreate(ctx context.Context, e tools.Edit) (tools.Applie
 	if err != nil {
 		return tools.Applied{}, fmt.Errorf("create %s: %w", e.Path, err)
 	}
-	u := uri.URI(w.folder.join(e.Path))
+	u := uri.URI(w.folder.FileURI(e.Path))
 	changes := []protocol.DocumentChange{&protocol.CreateFile{
 		Kind: string(protocol.ResourceOperationKindCreate), URI: u,
 		Options: &protocol.CreateFileOptions{Overwrite: new(false), IgnoreIfExists: new(false)},
@@ -196,15 +151,15 @@ func (w *workspace) editParams(e tools.Edit, edit protocol.WorkspaceEdit) *proto
 	if e.Label != "" {
 		params.Label = new(e.Label)
 	}
-	if w.server.client.editMetadata {
+	if w.editor.client.Features().EditMetadata {
 		params.Metadata = &protocol.WorkspaceEditMetadata{IsRefactoring: new(true)}
 	}
 	return params
 }
 
 // workspaceEdit is an edit of one document in the form that the client takes.
-func workspaceEdit(c client, document string, version *int32, edits []protocol.TextEdit) protocol.WorkspaceEdit {
-	if !c.documentChanges {
+func workspaceEdit(c Features, document string, version *int32, edits []protocol.TextEdit) protocol.WorkspaceEdit {
+	if !c.DocumentChanges {
 		return protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{uri.URI(document): edits}}
 	}
 	return protocol.WorkspaceEdit{DocumentChanges: []protocol.DocumentChange{textEdit(document, version, edits)}}
@@ -223,103 +178,21 @@ func textEdit(document string, version *int32, edits []protocol.TextEdit) *proto
 // or, where the file is not open, in the file. What the client answers only says
 // how long to look.
 func (w *workspace) land(ctx context.Context, e tools.Edit, params *protocol.ApplyWorkspaceEditParams) error {
-	watch := w.server.docs.watch(w.abs(e.Path), e.After)
-	defer w.server.docs.unwatch(watch)
+	watch := w.editor.docs.watch(w.abs(e.Path), e.After)
+	defer w.editor.docs.unwatch(watch)
 	answered := make(chan answer, 1)
-	asking, stop := context.WithTimeout(ctx, w.server.config.Limits.Answer)
+	asking, stop := context.WithTimeout(ctx, w.editor.limits.Answer)
 	defer stop()
-	w.server.spawn("apply edit", func() { answered <- w.ask(asking, params) })
+	w.editor.client.Spawn("apply edit", func() { answered <- w.ask(asking, params) })
 	return w.awaitLanding(ctx, e, watch, answered)
-}
-
-// awaitLanding waits for the text of an edit that was sent to the client.
-func (w *workspace) awaitLanding(ctx context.Context, e tools.Edit, watch *landing, answered <-chan answer) error {
-	l := w.server.config.Limits
-	var got *answer
-	var deadline, rest time.Time // when looking ends; when a foreign text is final
-	states := 0
-	done, cancelled := ctx.Done(), false
-	for {
-		state := w.progress(e, watch)
-		now := time.Now()
-		if state.seen != states {
-			states, rest = state.seen, now.Add(l.Settle)
-		}
-		switch {
-		case state.landed && cancelled:
-			return nil // what landed is told, though nobody waits for it any more
-		case cancelled && !now.Before(deadline):
-			return fmt.Errorf("edit of %s: %w while waiting for the editor; %s", e.Path, ctx.Err(), w.look(e))
-		case cancelled: // looks a last time
-		case state.landed && (got != nil || !deadline.IsZero() && !now.Before(deadline)):
-			return nil
-		case state.landed && deadline.IsZero():
-			// The text is there; the answer may bring that it was saved, too.
-			deadline = now.Add(l.Settle)
-			if w.server.savesEdits() {
-				deadline = now.Add(l.Landing)
-			}
-		case state.landed: // waits for the answer
-		case got != nil && (!now.Before(deadline) || (got.refused() || state.foreign) && !now.Before(rest)):
-			return w.missed(e, *got)
-		}
-		wait := time.NewTimer(l.Poll)
-		select {
-		case a := <-answered:
-			if errors.Is(a.err, errGone) {
-				wait.Stop()
-				return w.orphaned(ctx, e)
-			}
-			if !cancelled {
-				got, deadline = &a, time.Now().Add(l.Landing)
-				rest = time.Now().Add(l.Settle)
-			}
-		case <-watch.wake:
-		case <-wait.C:
-		case <-done:
-			// The text may be on its way: a client does not take back what it shows.
-			done, cancelled, deadline = nil, true, time.Now().Add(l.Settle)
-		case <-w.server.ctx.Done():
-			wait.Stop()
-			return w.orphaned(ctx, e)
-		}
-		wait.Stop()
-	}
 }
 
 // orphaned is the error of an edit whose editor is gone.
 func (w *workspace) orphaned(ctx context.Context, e tools.Edit) error {
-	return fmt.Errorf("edit of %s: %w: %w", e.Path, errGone, w.server.hold(ctx))
+	return fmt.Errorf("edit of %s: %w: %w", e.Path, ErrGone, untilDone(ctx))
 }
 
-// progress is what can be seen of an edit under way.
-type progress struct {
-	landed  bool // the text was there
-	foreign bool // a text is there that is neither the one before nor the one after
-	seen    int  // states that went by
-}
-
-func (w *workspace) progress(e tools.Edit, watch *landing) progress {
-	var p progress
-	p.landed, p.seen = w.server.docs.seen(watch)
-	if e.Delete {
-		p.landed = w.removed(e)
-		return p
-	}
-	if x := w.document(e.Path); x != nil {
-		now := x.doc.String()
-		p.landed = p.landed || now == e.After
-		p.foreign = now != e.Before && (!e.Create || now != "\n")
-		return p
-	}
-	if !p.landed {
-		disk, err := w.readDisk(e.Path)
-		p.landed = err == nil && disk == e.After
-	}
-	return p
-}
-
-// answer is what a client said to workspace/applyEdit.
+// answer is what a client said to an edit.
 type answer struct {
 	applied bool
 	reason  string
@@ -328,13 +201,9 @@ type answer struct {
 
 func (a answer) refused() bool { return a.err != nil || !a.applied }
 
-func (w *workspace) ask(ctx context.Context, params *protocol.ApplyWorkspaceEditParams) answer {
-	var result struct {
-		Applied       bool   `json:"applied"`
-		FailureReason string `json:"failureReason"`
-	}
-	err := w.server.call(ctx, protocol.MethodWorkspaceApplyEdit, params, &result)
-	return answer{applied: result.Applied, reason: result.FailureReason, err: err}
+func (w *workspace) ask(ctx context.Context, params *protocol.ApplyWorkspaceEditParams) (a answer) {
+	a.applied, a.reason, a.err = w.editor.client.ApplyEdit(ctx, params)
+	return a
 }
 
 // missed is the error of an edit whose text did not show.
@@ -342,7 +211,7 @@ func (w *workspace) missed(e tools.Edit, a answer) error {
 	seen := w.look(e)
 	switch {
 	case errors.Is(a.err, context.DeadlineExceeded):
-		return fmt.Errorf("edit of %s: the editor did not answer within %v; %s", e.Path, w.server.config.Limits.Answer, seen)
+		return fmt.Errorf("edit of %s: the editor did not answer within %v; %s", e.Path, w.editor.limits.Answer, seen)
 	case a.err != nil:
 		return fmt.Errorf("edit of %s: the editor answered with an error: %w; %s", e.Path, a.err, seen)
 	case !a.applied && w.overtaken(e):
@@ -361,14 +230,14 @@ func (w *workspace) missed(e tools.Edit, a answer) error {
 // computed from.
 func (w *workspace) overtaken(e tools.Edit) bool {
 	x := w.document(e.Path)
-	return x != nil && e.Open && !e.Delete && x.doc.String() != e.Before
+	return x != nil && e.Open && !e.Delete && x.Text.String() != e.Before
 }
 
 // look describes what stands in the place of an edit's text.
 func (w *workspace) look(e tools.Edit) string {
 	where, now := "the file", ""
 	if x := w.document(e.Path); x != nil {
-		where, now = fmt.Sprintf("its document (version %d)", x.version), x.doc.String()
+		where, now = fmt.Sprintf("its document (version %d)", x.Version), x.Text.String()
 	} else {
 		disk, err := w.readDisk(e.Path)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,4 @@
-package lsp
+package editor
 
 import (
 	"context"
@@ -30,8 +30,8 @@ type view struct {
 }
 
 // view looks at a document and at the file below it.
-func (w *workspace) view(name string, x *document) view {
-	buffer := x.doc.String()
+func (w *workspace) view(name string, x *Document) view {
+	buffer := x.Text.String()
 	disk, err := w.readDisk(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && x.held:
@@ -39,19 +39,19 @@ func (w *workspace) view(name string, x *document) view {
 	case err != nil: // a new document, or what is there is no file with text
 		return view{text: buffer}
 	case holds(disk, buffer):
-		w.server.docs.inStep(x, disk, true)
+		w.editor.docs.inStep(x, disk, true)
 		return view{text: buffer}
 	case !x.known || disk == x.disk:
 		return view{text: buffer}
 	}
 	now, base := disk, x.disk
-	if !strings.HasPrefix(buffer, byteOrderMark) { // the editor hides it
-		now, base = strings.TrimPrefix(now, byteOrderMark), strings.TrimPrefix(base, byteOrderMark)
+	if !strings.HasPrefix(buffer, ByteOrderMark) { // the editor hides it
+		now, base = strings.TrimPrefix(now, ByteOrderMark), strings.TrimPrefix(base, ByteOrderMark)
 	}
 	switch {
 	case x.held:
 		return view{text: now, behind: true}
-	case !w.server.savesEdits():
+	case !w.editor.client.SavesEdits():
 		return view{text: buffer} // it is the person who saves, and is warned then
 	}
 	merged, clashes := "", []tools.Lines{}
@@ -95,10 +95,10 @@ func (w *workspace) readDisk(name string) (string, error) {
 // awaitReload gives an editor that saves what an edit touched a moment to read a
 // file again that was changed behind its buffer: such an editor may refuse to save
 // over a file that is newer than its buffer.
-func (w *workspace) awaitReload(ctx context.Context, name string, x *document) *document {
-	l := w.server.config.Limits
-	watch := w.server.docs.watch(w.abs(name), "")
-	defer w.server.docs.unwatch(watch)
+func (w *workspace) awaitReload(ctx context.Context, name string, x *Document) *Document {
+	l := w.editor.limits
+	watch := w.editor.docs.watch(w.abs(name), "")
+	defer w.editor.docs.unwatch(watch)
 	late := time.NewTimer(l.Landing)
 	defer late.Stop()
 	for x != nil && x.held && w.view(name, x).behind {
@@ -108,7 +108,7 @@ func (w *workspace) awaitReload(ctx context.Context, name string, x *document) *
 			return x
 		case <-ctx.Done():
 			return x
-		case <-w.server.ctx.Done():
+		case <-w.editor.client.Gone():
 			return x
 		}
 		x = w.document(name)

@@ -1,4 +1,4 @@
-package lsp
+package editor
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func (w *workspace) ApplyAll(ctx context.Context, edits []tools.Edit) error {
 		if err != nil {
 			return err
 		}
-		if open && !e.Delete && !e.Create && w.server.client.applyEdit && w.server.client.several {
+		if open && !e.Delete && !e.Create && w.editor.client.Features().ApplyEdit && w.editor.client.Features().Several {
 			together = append(together, e)
 		} else {
 			apart = append(apart, e)
@@ -57,7 +57,7 @@ func (w *workspace) ApplyAll(ctx context.Context, edits []tools.Edit) error {
 func (w *workspace) lockAll(ctx context.Context, edits []tools.Edit) (unlock func(), err error) {
 	var names []string
 	for _, e := range edits {
-		names = append(names, realPath(w.abs(e.Path)))
+		names = append(names, RealPath(w.abs(e.Path)))
 	}
 	slices.Sort(names)
 	var held []func()
@@ -67,7 +67,7 @@ func (w *workspace) lockAll(ctx context.Context, edits []tools.Edit) (unlock fun
 		}
 	}
 	for _, name := range slices.Compact(names) {
-		u, err := w.server.edits.lock(ctx, name)
+		u, err := w.editor.locks.lock(ctx, name)
 		if err != nil {
 			unlock()
 			return nil, err
@@ -104,7 +104,7 @@ func (w *workspace) applyTogether(ctx context.Context, edits []tools.Edit) (done
 	if len(edits) == 0 {
 		return nil, nil
 	}
-	c := w.server.client
+	c := w.editor.client.Features()
 	var whole protocol.WorkspaceEdit
 	watches := make([]*landing, len(edits))
 	onDisk := make([]bool, len(edits))
@@ -114,7 +114,7 @@ func (w *workspace) applyTogether(ctx context.Context, edits []tools.Edit) (done
 		if x == nil {
 			return nil, fmt.Errorf("%s was closed in the editor: %w", e.Path, tools.ErrStale)
 		}
-		one := workspaceEdit(c, x.uri, new(x.version), x.doc.Edits(e.After, c.encoding))
+		one := workspaceEdit(c, x.URI, new(x.Version), x.Text.Edits(e.After, c.Encoding))
 		whole.DocumentChanges = append(whole.DocumentChanges, one.DocumentChanges...)
 		for name, changes := range one.Changes {
 			if whole.Changes == nil {
@@ -124,17 +124,17 @@ func (w *workspace) applyTogether(ctx context.Context, edits []tools.Edit) (done
 		}
 		onDisk[i] = w.onDisk(e.Path, e.Before)
 		sent[i] = ofBuffer(e, x)
-		watches[i] = w.server.docs.watch(w.abs(e.Path), e.After)
-		defer w.server.docs.unwatch(watches[i])
+		watches[i] = w.editor.docs.watch(w.abs(e.Path), e.After)
+		defer w.editor.docs.unwatch(watches[i])
 	}
 	answers := make([]chan answer, len(edits))
 	for i := range answers {
 		answers[i] = make(chan answer, 1)
 	}
 	params := w.editParams(edits[0], whole)
-	asking, stop := context.WithTimeout(ctx, w.server.config.Limits.Answer)
+	asking, stop := context.WithTimeout(ctx, w.editor.limits.Answer)
 	defer stop()
-	w.server.spawn("apply edits", func() {
+	w.editor.client.Spawn("apply edits", func() {
 		a := w.ask(asking, params)
 		for _, to := range answers {
 			to <- a

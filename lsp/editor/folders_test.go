@@ -1,4 +1,4 @@
-package lsp
+package editor
 
 import (
 	"os"
@@ -22,13 +22,11 @@ func TestAFileBelongsToTheInnermostFolder(t *testing.T) {
 	if err := os.Symlink(real, link); err != nil {
 		t.Fatal(err)
 	}
-	var f folders
+	var f Folders
 	for _, d := range []string{link, filepath.Join(link, "inner")} {
-		x, err := newFolder(text.URI(d))
-		if err != nil {
+		if err := f.Add(text.URI(d)); err != nil {
 			t.Fatal(err)
 		}
-		f.add(x)
 	}
 	for _, tt := range []struct{ path, dir, rel string }{
 		{filepath.Join(link, "a.go"), link, "a.go"},
@@ -38,7 +36,7 @@ func TestAFileBelongsToTheInnermostFolder(t *testing.T) {
 		{filepath.Join(dir, "linked"), "", ""},
 		{filepath.Join(dir, "link", "..", "x"), "", ""},
 	} {
-		x, rel := f.holding(tt.path)
+		x, rel := f.Holding(tt.path)
 		got := ""
 		if x != nil {
 			got = x.dir
@@ -48,16 +46,16 @@ func TestAFileBelongsToTheInnermostFolder(t *testing.T) {
 		}
 	}
 	for _, name := range []string{link, link + "/", real, text.URI(link), text.URI(link) + "/", "file://" + link} {
-		if x := f.named(name); x == nil || x.dir != link {
+		if x := f.Named(name); x == nil || x.dir != link {
 			t.Errorf("%s names %v", name, x)
 		}
 	}
 	for _, name := range []string{dir, "link", "", "untitled:x", "file:///nowhere"} {
-		if x := f.named(name); x != nil {
+		if x := f.Named(name); x != nil {
 			t.Errorf("%s names %s", name, x.dir)
 		}
 	}
-	if x := f.remove("file://" + link); x == nil || len(f.all()) != 1 {
-		t.Errorf("removed %v, left %d", x, len(f.all()))
+	if x := f.Remove("file://" + link); x == nil || len(f.All()) != 1 {
+		t.Errorf("removed %v, left %d", x, len(f.All()))
 	}
 }

@@ -1,4 +1,4 @@
-package lsp
+package editor
 
 import (
 	"os"
@@ -12,8 +12,8 @@ import (
 // workspace is one workspace folder as the tools see it: the client's open
 // buffers over the disk.
 type workspace struct {
-	server *Server
-	folder *folder
+	editor *Editor
+	folder *Folder
 	root   *os.Root
 }
 
@@ -37,56 +37,47 @@ func (w *workspace) Buffer(path string) (tools.Document, bool) {
 }
 
 // document is the open buffer that overlays a file of the folder.
-func (w *workspace) document(path string) *document {
-	return w.server.docs.at(w.abs(path))
+func (w *workspace) document(path string) *Document {
+	return w.editor.docs.at(w.abs(path))
 }
 
 // abs is the path of a file of the folder, as the client spells the folder.
-func (w *workspace) abs(path string) string { return w.folder.abs(path) }
+func (w *workspace) abs(path string) string { return w.folder.Abs(path) }
 
-func (x *folder) abs(path string) string {
+// Dir is the absolute path of the folder, as the client spells it.
+func (x *Folder) Dir() string { return x.dir }
+
+// Abs is the path of a file of the folder, as the client spells the folder.
+func (x *Folder) Abs(path string) string {
 	return filepath.Join(x.dir, filepath.FromSlash(path))
 }
 
 // uri is the name of a file of the folder for the client: its own spelling where
 // it has the file open, else below its spelling of the folder.
 func (w *workspace) uri(path string) string {
-	if x := w.server.docs.at(w.abs(path)); x != nil {
-		return x.uri
+	if x := w.editor.docs.at(w.abs(path)); x != nil {
+		return x.URI
 	}
-	return w.folder.join(path)
+	return w.folder.FileURI(path)
 }
 
-func (x *folder) join(path string) string {
+// FileURI is the URI of a file of the folder, below the client's spelling of it.
+func (x *Folder) FileURI(path string) string {
 	return strings.TrimSuffix(x.uri, "/") + strings.TrimPrefix(text.URI("/"+path), "file://")
 }
 
-// byteOrderMark begins some files; editors take it out of a buffer and put it
+// ByteOrderMark begins some files; editors take it out of a buffer and put it
 // back when they save.
-const byteOrderMark = "\uFEFF"
+const ByteOrderMark = "\uFEFF"
 
 // holds reports that a file holds a buffer's text, as editors save it.
 func holds(s, buffer string) bool {
 	if s == buffer {
 		return true
 	}
-	if rest, ok := strings.CutPrefix(s, byteOrderMark); ok && rest == buffer {
+	if rest, ok := strings.CutPrefix(s, ByteOrderMark); ok && rest == buffer {
 		return true
 	}
 	// Neovim shows an empty file as a buffer with one empty line.
 	return s == "" && buffer == "\n"
-}
-
-// read answers the text on disk of a file that is in a workspace folder.
-func (s *Server) read(path string) (string, bool) {
-	f, rel := s.folders.holding(path)
-	if f == nil {
-		return "", false
-	}
-	w, err := f.workspace(s)
-	if err != nil {
-		return "", false
-	}
-	disk, err := w.root.ReadFile(filepath.FromSlash(rel))
-	return string(disk), err == nil
 }

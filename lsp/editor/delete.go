@@ -1,4 +1,4 @@
-package lsp
+package editor
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // applyDelete makes a file go away whose text is known: in the buffer, if it is
 // open, and on the disk. A client that deletes files is asked to, so that its own
 // undo brings the file back; else the server removes it.
-func (w *workspace) applyDelete(ctx context.Context, e tools.Edit, x *document) error {
+func (w *workspace) applyDelete(ctx context.Context, e tools.Edit, x *Document) error {
 	if x != nil {
 		switch v := w.view(e.Path, x); {
 		case v.clash != nil:
@@ -29,12 +29,12 @@ func (w *workspace) applyDelete(ctx context.Context, e tools.Edit, x *document) 
 	if err := w.expectDisk(e, x != nil); err != nil {
 		return err
 	}
-	if !w.server.client.remove {
+	if !w.editor.client.Features().Remove {
 		if err := w.remove(e, x != nil); err != nil {
 			return err
 		}
 		if x != nil {
-			w.server.docs.giveUp(x)
+			w.editor.docs.giveUp(x)
 		}
 		return nil
 	}

@@ -1,24 +1,24 @@
-package lsp
+package editor
 
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/agent-lsp/agent-lsp/lsp/text"
 )
 
-// document is one state of an open buffer. It is immutable: a change makes
+// Document is one state of an open buffer. It is immutable: a change makes
 // another one.
-type document struct {
-	uri     string // as the client spelled it in didOpen
-	key     string // text.Key of uri
-	path    string // of the file, as spelled; "" where the scheme is not file
-	real    string // path without symlinks
-	version int32
-	doc     *text.Doc
+type Document struct {
+	URI     string // as the client spelled it in didOpen
+	Path    string // of the file, as spelled; "" where the scheme is not file
+	Real    string // Path without symlinks
+	Version int32
+	Text    *text.Doc
+
+	key string // text.Key of URI
 	// disk is what the file held when it and the buffer were last in step: as the
 	// buffer was opened, saved, or seen to be equal. Known says that it was looked at.
 	disk  string
@@ -35,22 +35,40 @@ type document struct {
 // which they arrive.
 type documents struct {
 	mu      sync.Mutex           // guards what follows
-	open    map[string]*document // by key
+	open    map[string]*Document // by key
 	byReal  map[string]string    // key by path without symlinks
 	landing map[string][]*landing
 	// shared is a copy of open for readers, nil after a change.
-	shared snapshot
+	shared Snapshot
 }
 
-// snapshot is all open buffers at one point of the message stream, by key.
-type snapshot map[string]*document
+// Snapshot is all open buffers at one point of the message stream, by key.
+type Snapshot map[string]*Document
+
+// Named returns the document of a URI, nil when it is not open.
+func (s Snapshot) Named(uri string) *Document { return s[text.Key(uri)] }
+
+// File returns the document of the file at an absolute path, under any spelling; nil
+// when it is not open.
+func (s Snapshot) File(path string) *Document {
+	if x := s[text.Key(text.URI(path))]; x != nil {
+		return x
+	}
+	real := RealPath(path)
+	for _, x := range s {
+		if x.Real == real {
+			return x
+		}
+	}
+	return nil
+}
 
 func newDocuments() *documents {
-	return &documents{open: map[string]*document{}, byReal: map[string]string{}, landing: map[string][]*landing{}}
+	return &documents{open: map[string]*Document{}, byReal: map[string]string{}, landing: map[string][]*landing{}}
 }
 
-// snapshot answers the buffers as they are now.
-func (d *documents) snapshot() snapshot {
+// snapshot returns the buffers as they are now.
+func (d *documents) snapshot() Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.shared == nil {
@@ -60,22 +78,22 @@ func (d *documents) snapshot() snapshot {
 }
 
 // named returns the buffer of a URI, nil when it is not open.
-func (d *documents) named(uri string) *document {
+func (d *documents) named(uri string) *Document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.open[text.Key(uri)]
 }
 
 // opened adds a buffer, or replaces one that the client opens twice.
-func (d *documents) opened(uri string, version int32, s string) *document {
-	x := &document{uri: strings.Clone(uri), key: text.Key(uri), version: version, doc: text.New(s)}
+func (d *documents) opened(uri string, version int32, s string) *Document {
+	x := &Document{URI: strings.Clone(uri), key: text.Key(uri), Version: version, Text: text.New(s)}
 	if p, err := text.Path(uri); err == nil {
-		x.path, x.real = p, realPath(p)
+		x.Path, x.Real = p, RealPath(p)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.put(x)
-	d.saw(x, x.doc)
+	d.saw(x, x.Text)
 	return x
 }
 
@@ -88,18 +106,18 @@ func (d *documents) changed(uri string, version int32, changes []text.Change, e 
 		return fmt.Errorf("change of %s, which is not open", uri)
 	}
 	x := *old
-	x.version, x.held = version, false
+	x.Version, x.held = version, false
 	for _, c := range changes {
 		x.lost = x.lost && c.Range != nil // the whole text puts it right
 	}
 	if len(d.watchers(old)) > 0 {
 		// A client may merge an edit with what the person typed after it.
 		for i := range changes {
-			x.doc = x.doc.Apply(changes[i:i+1], e)
-			d.saw(old, x.doc)
+			x.Text = x.Text.Apply(changes[i:i+1], e)
+			d.saw(old, x.Text)
 		}
 	} else {
-		x.doc = x.doc.Apply(changes, e)
+		x.Text = x.Text.Apply(changes, e)
 	}
 	d.put(&x)
 	return nil
@@ -125,11 +143,11 @@ func (d *documents) closed(uri string) error {
 		return fmt.Errorf("close of %s, which is not open", uri)
 	}
 	delete(d.open, x.key)
-	if d.byReal[x.real] == x.key {
-		delete(d.byReal, x.real)
+	if d.byReal[x.Real] == x.key {
+		delete(d.byReal, x.Real)
 		for _, other := range d.open { // opened through another link, too
-			if other.real == x.real && x.real != "" {
-				d.byReal[x.real] = other.key
+			if other.Real == x.Real && x.Real != "" {
+				d.byReal[x.Real] = other.key
 			}
 		}
 	}
@@ -140,7 +158,7 @@ func (d *documents) closed(uri string) error {
 
 // saved wakes whoever waits for the buffer's text to reach the disk, and returns the
 // buffer, nil when it is not open.
-func (d *documents) saved(uri string) *document {
+func (d *documents) saved(uri string) *Document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	x := d.open[text.Key(uri)]
@@ -151,17 +169,17 @@ func (d *documents) saved(uri string) *document {
 }
 
 // put stores a state; the caller holds mu.
-func (d *documents) put(x *document) {
+func (d *documents) put(x *Document) {
 	d.open[x.key] = x
-	if x.real != "" {
-		d.byReal[x.real] = x.key
+	if x.Real != "" {
+		d.byReal[x.Real] = x.key
 	}
 	d.shared = nil
 }
 
 // at answers the buffer of the file at an absolute path, also one that the client
 // opened through another symlink.
-func (d *documents) at(path string) *document {
+func (d *documents) at(path string) *Document {
 	key := text.Key(text.URI(path))
 	d.mu.Lock()
 	x := d.open[key]
@@ -169,7 +187,7 @@ func (d *documents) at(path string) *document {
 	if x != nil {
 		return x
 	}
-	real := realPath(path)
+	real := RealPath(path)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.open[d.byReal[real]]
@@ -177,7 +195,7 @@ func (d *documents) at(path string) *document {
 
 // inStep notes what the file below a buffer held when the two were in step, and
 // whether that is the text of x, which the buffer may not have any more by now.
-func (d *documents) inStep(x *document, disk string, held bool) {
+func (d *documents) inStep(x *Document, disk string, held bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.open[x.key]
@@ -186,16 +204,16 @@ func (d *documents) inStep(x *document, disk string, held bool) {
 	}
 	y := *now
 	y.disk, y.known = disk, true
-	y.held = held && now.doc == x.doc
+	y.held = held && now.Text == x.Text
 	d.put(&y)
 }
 
 // giveUp marks that what x's text has beyond the file is not wanted any more: the
 // file was deleted below the buffer on purpose.
-func (d *documents) giveUp(x *document) {
+func (d *documents) giveUp(x *Document) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if now := d.open[x.key]; now != nil && now.doc == x.doc {
+	if now := d.open[x.key]; now != nil && now.Text == x.Text {
 		y := *now
 		y.held = true
 		d.put(&y)
@@ -214,7 +232,7 @@ type landing struct {
 
 // watch begins to look at the buffer of a file, open or not.
 func (d *documents) watch(path, want string) *landing {
-	l := &landing{real: realPath(path), want: want, wake: make(chan struct{}, 1)}
+	l := &landing{real: RealPath(path), want: want, wake: make(chan struct{}, 1)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.landing[l.real] = append(d.landing[l.real], l)
@@ -244,10 +262,10 @@ func (d *documents) seen(l *landing) (landed bool, states int) {
 	return l.landed, l.states
 }
 
-func (d *documents) watchers(x *document) []*landing { return d.landing[x.real] }
+func (d *documents) watchers(x *Document) []*landing { return d.landing[x.Real] }
 
 // saw tells the watchers of a buffer of a state; the caller holds mu.
-func (d *documents) saw(x *document, state *text.Doc) {
+func (d *documents) saw(x *Document, state *text.Doc) {
 	for _, l := range d.watchers(x) {
 		l.states++
 		l.landed = l.landed || state.String() == l.want
@@ -255,24 +273,11 @@ func (d *documents) saw(x *document, state *text.Doc) {
 	d.nudge(x)
 }
 
-func (d *documents) nudge(x *document) {
+func (d *documents) nudge(x *Document) {
 	for _, l := range d.watchers(x) {
 		select {
 		case l.wake <- struct{}{}:
 		default:
 		}
 	}
-}
-
-// realPath is a path without symlinks. Of a path that does not exist yet the
-// existing part is resolved.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	dir, base := filepath.Split(filepath.Clean(path))
-	if base == "" || dir == path {
-		return path
-	}
-	return filepath.Join(realPath(filepath.Clean(dir)), base)
 }

@@ -1,4 +1,4 @@
-package lsp
+package editor
 
 import (
 	"context"
@@ -16,12 +16,12 @@ import (
 
 // diskHolds reports that the file of the folder holds the text of its buffer, and
 // notes that the two are in step.
-func (w *workspace) diskHolds(name string, x *document) bool {
+func (w *workspace) diskHolds(name string, x *Document) bool {
 	disk, err := w.readDisk(name)
-	if err != nil || !holds(disk, x.doc.String()) {
+	if err != nil || !holds(disk, x.Text.String()) {
 		return false
 	}
-	w.server.docs.inStep(x, disk, true)
+	w.editor.docs.inStep(x, disk, true)
 	return true
 }
 
@@ -36,12 +36,12 @@ func (w *workspace) onDisk(name, want string) bool {
 // nobody else did: only a file that still holds what the buffer held before, and
 // only while the buffer holds the edit. onDisk says that the file held it.
 func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (tools.Applied, error) {
-	l := w.server.config.Limits
+	l := w.editor.limits
 	patience := l.Save
-	if w.server.savesEdits() {
+	if w.editor.client.SavesEdits() {
 		patience = l.Landing
 	}
-	if !onDisk && !w.server.savesEdits() {
+	if !onDisk && !w.editor.client.SavesEdits() {
 		patience = 0 // the buffer had changes that are the person's to save
 	}
 	if saved, further := w.awaitDisk(ctx, e, patience); saved {
@@ -51,14 +51,14 @@ func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (t
 	if x == nil {
 		return tools.Applied{}, fmt.Errorf("edit of %s: the editor closed the document without saving it", e.Path)
 	}
-	if ctx.Err() != nil || w.server.savesEdits() || !onDisk || x.doc.String() != e.After {
+	if ctx.Err() != nil || w.editor.client.SavesEdits() || !onDisk || x.Text.String() != e.After {
 		return tools.Applied{Unsaved: true}, nil
 	}
 	err := w.replace(e.Path, e.After, func(disk string, exists bool) bool {
 		return exists && holds(disk, e.Before) || e.Create && disk == ""
 	})
 	if err != nil {
-		w.server.log.Warn("an edit stays in the editor's buffer only", "file", w.abs(e.Path), "err", err)
+		w.editor.log.Warn("an edit stays in the editor's buffer only", "file", w.abs(e.Path), "err", err)
 		return tools.Applied{Unsaved: true}, nil
 	}
 	w.diskHolds(e.Path, x)
@@ -68,12 +68,12 @@ func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (t
 // awaitDisk waits until a file holds an edit's text, or what was further made of it
 // in the buffer; it looks at least once.
 func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.Duration) (saved, further bool) {
-	watch := w.server.docs.watch(w.abs(e.Path), e.After)
-	defer w.server.docs.unwatch(watch)
+	watch := w.editor.docs.watch(w.abs(e.Path), e.After)
+	defer w.editor.docs.unwatch(watch)
 	over := time.Now().Add(patience)
 	for {
 		if x := w.document(e.Path); x != nil && w.diskHolds(e.Path, x) {
-			return true, x.doc.String() != e.After
+			return true, x.Text.String() != e.After
 		}
 		if w.onDisk(e.Path, e.After) {
 			return true, false
@@ -81,12 +81,12 @@ func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.D
 		if ctx.Err() != nil || !time.Now().Before(over) {
 			return false, false
 		}
-		wait := time.NewTimer(w.server.config.Limits.Poll)
+		wait := time.NewTimer(w.editor.limits.Poll)
 		select {
 		case <-watch.wake:
 		case <-wait.C:
 		case <-ctx.Done():
-		case <-w.server.ctx.Done():
+		case <-w.editor.client.Gone():
 			wait.Stop()
 			return false, false
 		}
@@ -134,15 +134,15 @@ func (w *workspace) replace(name, after string, accept func(disk string, exists 
 	if !accept(disk, exists) {
 		return fmt.Errorf("%s changed on disk: %w", name, tools.ErrStale)
 	}
-	if strings.HasPrefix(disk, byteOrderMark) && !strings.HasPrefix(after, byteOrderMark) {
-		after = byteOrderMark + after
+	if strings.HasPrefix(disk, ByteOrderMark) && !strings.HasPrefix(after, ByteOrderMark) {
+		after = ByteOrderMark + after
 	}
 	return tools.WriteFile(w.root, tools.Edit{Path: target, Create: !exists, Before: disk, After: after})
 }
 
 // resolve is a file's path in the root without symlinks, with slashes.
 func (w *workspace) resolve(name string) (string, error) {
-	rel, ok := below(w.folder.real, realPath(w.abs(name)))
+	rel, ok := Below(w.folder.real, RealPath(w.abs(name)))
 	if !ok {
 		return "", errors.New("it is a link out of the workspace folder")
 	}
@@ -213,9 +213,4 @@ func (l *locks) lock(ctx context.Context, name string) (unlock func(), err error
 		leave()
 		return nil, ctx.Err()
 	}
-}
-
-// savesEdits tells that the client saves what an edit touched before it answers.
-func (s *Server) savesEdits() bool {
-	return s.client.savesEdits || s.config.SavesEdits != nil && s.config.SavesEdits()
 }

@@ -1,0 +1,155 @@
+package editor
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agent-lsp/agent-lsp/lsp/text"
+)
+
+// Folder is one workspace folder, the root of its own workspace.
+type Folder struct {
+	editor *Editor
+	uri    string // as the client spelled it
+	dir    string // absolute, as spelled
+	real   string // without symlinks
+
+	mu     sync.Mutex // guards what follows
+	work   *workspace
+	closed bool
+}
+
+// Folders are the client's workspace folders, in its order.
+type Folders struct {
+	editor *Editor
+
+	mu   sync.Mutex // guards list
+	list []*Folder
+}
+
+// All are the folders.
+func (f *Folders) All() []*Folder {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.list)
+}
+
+// Dirs are the folders' absolute paths.
+func (f *Folders) Dirs() []string {
+	dirs := []string{}
+	for _, x := range f.All() {
+		dirs = append(dirs, x.dir)
+	}
+	return dirs
+}
+
+// Add appends the folder of a URI unless it is there under some spelling.
+func (f *Folders) Add(uri string) error {
+	dir, err := text.Path(uri)
+	if err != nil {
+		return fmt.Errorf("workspace folder: %w", err)
+	}
+	x := &Folder{editor: f.editor, uri: strings.Clone(uri), dir: dir, real: RealPath(dir)}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slices.ContainsFunc(f.list, func(y *Folder) bool { return text.Key(y.uri) == text.Key(x.uri) }) {
+		f.list = append(f.list, x)
+	}
+	return nil
+}
+
+// Remove takes a folder out and returns it, nil when it was not there.
+func (f *Folders) Remove(uri string) *Folder {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := slices.IndexFunc(f.list, func(y *Folder) bool { return text.Key(y.uri) == text.Key(uri) })
+	if i < 0 {
+		return nil
+	}
+	x := f.list[i]
+	f.list = slices.Delete(f.list, i, i+1)
+	return x
+}
+
+// Named returns the folder that a path or URI spells, also through symlinks.
+func (f *Folders) Named(name string) *Folder {
+	dir := name
+	if strings.Contains(name, "://") {
+		p, err := text.Path(name)
+		if err != nil {
+			return nil
+		}
+		dir = p
+	}
+	if !filepath.IsAbs(dir) {
+		return nil
+	}
+	dir = filepath.Clean(dir)
+	all := f.All()
+	for _, x := range all {
+		if text.Key(text.URI(dir)) == text.Key(x.uri) {
+			return x
+		}
+	}
+	real := RealPath(dir)
+	for _, x := range all {
+		if x.real == real {
+			return x
+		}
+	}
+	return nil
+}
+
+// Holding returns the innermost folder that a file is in and the file's path
+// relative to it with slashes. A folder that spells the file's path as it is goes
+// before one that only holds it behind symlinks.
+func (f *Folders) Holding(path string) (*Folder, string) {
+	all := f.All()
+	slices.SortStableFunc(all, func(a, b *Folder) int { return cmp.Compare(len(b.dir), len(a.dir)) })
+	for _, x := range all {
+		if rel, ok := Below(x.dir, path); ok {
+			return x, rel
+		}
+	}
+	real := RealPath(path)
+	slices.SortStableFunc(all, func(a, b *Folder) int { return cmp.Compare(len(b.real), len(a.real)) })
+	for _, x := range all {
+		if rel, ok := Below(x.real, real); ok {
+			return x, rel
+		}
+	}
+	return nil, ""
+}
+
+// workspace opens the folder's root on first use.
+func (x *Folder) workspace() (*workspace, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil, fmt.Errorf("workspace folder %s was removed", x.dir)
+	}
+	if x.work == nil {
+		root, err := os.OpenRoot(x.dir)
+		if err != nil {
+			return nil, fmt.Errorf("open workspace folder %s: %w", x.dir, err)
+		}
+		x.work = &workspace{editor: x.editor, folder: x, root: root}
+	}
+	return x.work, nil
+}
+
+// Close releases the folder's root; a workspace that is in use answers errors
+// from then on.
+func (x *Folder) Close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
+	if x.work != nil {
+		_ = x.work.root.Close() // nothing is written through a root itself
+	}
+}
