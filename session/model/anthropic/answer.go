@@ -17,8 +17,8 @@ type event struct {
 		ID    string `json:"id"`
 		Usage usage  `json:"usage"`
 	} `json:"message"`
-	Index *int         `json:"index"` // some servers leave it out, or begin it anew
-	Block contentBlock `json:"content_block"`
+	Index *httpmodel.Number `json:"index"` // some servers leave it out, or begin it anew
+	Block contentBlock      `json:"content_block"`
 	Delta struct {
 		Type       string         `json:"type"`
 		Text       httpmodel.Text `json:"text"`
@@ -45,21 +45,21 @@ type contentBlock struct {
 
 // usage counts tokens. Later counts replace earlier ones, where they are given.
 type usage struct {
-	Input      *uint64 `json:"input_tokens"`
-	CacheRead  *uint64 `json:"cache_read_input_tokens"`
-	CacheWrite *uint64 `json:"cache_creation_input_tokens"`
-	Output     *uint64 `json:"output_tokens"`
+	Input      *httpmodel.Number `json:"input_tokens"`
+	CacheRead  *httpmodel.Number `json:"cache_read_input_tokens"`
+	CacheWrite *httpmodel.Number `json:"cache_creation_input_tokens"`
+	Output     *httpmodel.Number `json:"output_tokens"`
 	Details    struct {
-		Thinking *uint64 `json:"thinking_tokens"`
+		Thinking *httpmodel.Number `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 }
 
 // gathered is a block as far as it came.
 type gathered struct {
 	contentBlock
-	text      strings.Builder
-	input     strings.Builder
-	thinking  strings.Builder
+	text      httpmodel.Words
+	input     httpmodel.Words
+	thinking  httpmodel.Words
 	signature strings.Builder
 }
 
@@ -67,8 +67,8 @@ type gathered struct {
 type answer struct {
 	show   func(model.Delta)
 	id     string
-	blocks []*gathered       // in the order they began
-	index  map[int]*gathered // the last one of each index
+	blocks []*gathered                    // in the order they began
+	index  map[httpmodel.Number]*gathered // the last one of each index
 	usage  usage
 	stop   string
 }
@@ -124,7 +124,7 @@ func (a *answer) delta(e event) {
 	case "thinking_delta":
 		a.piece(g, "", string(d.Thinking))
 	case "input_json_delta":
-		g.input.WriteString(string(d.JSON))
+		g.input.Add(string(d.JSON))
 	case "signature_delta":
 		g.signature.WriteString(string(d.Signature))
 	}
@@ -135,18 +135,16 @@ func (a *answer) piece(g *gathered, text, thinking string) {
 	if thinking != "" && g.thinking.Len() == 0 && a.thought() != "" {
 		a.show(model.Delta{Reasoning: "\n"})
 	}
-	g.text.WriteString(text)
-	g.thinking.WriteString(thinking)
-	a.show(model.Delta{Text: text, Reasoning: thinking})
+	a.show(model.Delta{Text: g.text.Add(text), Reasoning: g.thinking.Add(thinking)})
 }
 
 // begin opens a block.
-func (a *answer) begin(index *int) *gathered {
+func (a *answer) begin(index *httpmodel.Number) *gathered {
 	g := new(gathered)
 	a.blocks = append(a.blocks, g)
 	if index != nil {
 		if a.index == nil {
-			a.index = map[int]*gathered{}
+			a.index = map[httpmodel.Number]*gathered{}
 		}
 		a.index[*index] = g
 	}
@@ -154,7 +152,7 @@ func (a *answer) begin(index *int) *gathered {
 }
 
 // block answers the one that a piece belongs to: without an index it is the last.
-func (a *answer) block(index *int) *gathered {
+func (a *answer) block(index *httpmodel.Number) *gathered {
 	if index != nil {
 		if g := a.index[*index]; g != nil {
 			return g
@@ -194,7 +192,7 @@ func (a *answer) whole(data []byte) (httpmodel.Progress, error) {
 }
 
 func (u *usage) take(o usage) {
-	for _, c := range []struct{ to, from **uint64 }{
+	for _, c := range []struct{ to, from **httpmodel.Number }{
 		{&u.Input, &o.Input},
 		{&u.CacheRead, &o.CacheRead},
 		{&u.CacheWrite, &o.CacheWrite},
@@ -209,11 +207,11 @@ func (u *usage) take(o usage) {
 
 // tokens counts as the port does: the input with what came from the cache.
 func (u *usage) tokens() model.Usage {
-	n := func(p *uint64) uint64 {
+	n := func(p *httpmodel.Number) uint64 {
 		if p == nil {
 			return 0
 		}
-		return *p
+		return uint64(*p)
 	}
 	return model.Usage{
 		Input: n(u.Input) + n(u.CacheRead) + n(u.CacheWrite), CachedInput: n(u.CacheRead),

@@ -4,6 +4,7 @@ package anthropic
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
@@ -52,6 +53,17 @@ func (p *Provider) Respond(ctx context.Context, req model.Request, delta func(mo
 		return model.Response{}, &model.Error{Kind: model.Auth, Message: "profile " + req.Profile.Name +
 			" names no api_key_env, and Anthropic takes no requests without a key"}
 	}
+	output := req.Profile.MaxOutput
+	if output == 0 {
+		output = defaultMaxOutput
+	}
+	return httpmodel.WithLessOutput(output, func(output int) (model.Response, error) {
+		req.Profile.MaxOutput = output
+		return p.respond(ctx, req, endpoint, delta)
+	})
+}
+
+func (p *Provider) respond(ctx context.Context, req model.Request, endpoint *url.URL, delta func(model.Delta)) (model.Response, error) {
 	body, err := body(req)
 	if err != nil {
 		return model.Response{}, err

@@ -13,29 +13,6 @@ import (
 // UTF-8 pass.
 var Lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// Text is a string that may come as any other JSON value, which is then kept as
-// its own text; null is "".
-type Text string
-
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (t *Text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	raw, err := dec.ReadValue()
-	if err != nil {
-		return err
-	}
-	switch raw.Kind() {
-	case 'n':
-		*t = ""
-	case '"':
-		// What the decoder took is a string; text that is not UTF-8 is mended.
-		out, _ := jsontext.AppendUnquote(nil, raw)
-		*t = Text(out)
-	default:
-		*t = Text(raw)
-	}
-	return nil
-}
-
 // complaint is what an error's body says, whoever wrote it.
 type complaint struct {
 	message string
@@ -58,6 +35,7 @@ type fields struct {
 	Metadata struct {
 		Raw Text `json:"raw"`
 	} `json:"metadata"`
+	Details jsontext.Value `json:"details"`
 }
 
 // complain reads a body. One that is no JSON is its own message.
@@ -112,6 +90,7 @@ func (c *complaint) read(raw jsontext.Value, depth int) bool {
 				c.codes = append(c.codes, strings.ToLower(string(code)))
 			}
 		}
+		c.codes = append(c.codes, reasons(f.Details)...)
 		if f.Param != "" && c.param == "" {
 			c.param = plain(string(f.Param))
 		}
@@ -121,6 +100,23 @@ func (c *complaint) read(raw jsontext.Value, depth int) bool {
 		}
 	}
 	return true
+}
+
+// reasons are the reasons among an error's details, where those are a list of objects.
+func reasons(details jsontext.Value) []string {
+	var list []struct {
+		Reason Text `json:"reason"`
+	}
+	if json.Unmarshal(details, &list, Lenient) != nil {
+		return nil
+	}
+	var out []string
+	for _, d := range list {
+		if d.Reason != "" {
+			out = append(out, strings.ToLower(string(d.Reason)))
+		}
+	}
+	return out
 }
 
 func (c *complaint) say(texts ...string) {

@@ -56,7 +56,7 @@ func (c *Caller) Do(ctx context.Context, p model.Profile, endpoint *url.URL, del
 		return model.Response{}, err
 	}
 	hide := secretsOf(key, endpoint)
-	for n := 1; ; n++ {
+	for n, slipped := 1, false; ; n++ {
 		a := &Attempt{Key: key, transport: c.cfg.Transport, endpoint: endpoint, delta: delta}
 		resp, err := c.once(ctx, a, try)
 		if err == nil {
@@ -64,7 +64,9 @@ func (c *Caller) Do(ctx context.Context, p model.Profile, endpoint *url.URL, del
 		}
 		f := c.failed(ctx, a, err, endpoint)
 		f.err.Message = hide.clean(f.err.Message)
-		if n > c.cfg.Retries || !repeats(f) {
+		if f.once && !slipped {
+			slipped = true
+		} else if n > c.cfg.Retries || !repeats(f) {
 			if n > 1 {
 				f.err.Message += fmt.Sprintf(" (after %d attempts)", n)
 			}
@@ -100,15 +102,15 @@ func repeats(f *failure) bool {
 // failed classifies what an attempt came back with.
 func (c *Caller) failed(ctx context.Context, a *Attempt, err error, endpoint *url.URL) *failure {
 	if ctx.Err() != nil {
-		return &failure{ended(ctx, nil), true}
+		return &failure{err: ended(ctx, nil), final: true}
 	}
 	switch cause := context.Cause(a.ctx); {
 	case errors.Is(cause, errIdle):
 		return &failure{err: &model.Error{Kind: model.Timeout, Message: fmt.Sprintf(
 			"%s sent no piece of the answer for %s, the idle timeout", Origin(endpoint), c.cfg.IdleTimeout)}}
 	case errors.Is(cause, errWhole):
-		return &failure{&model.Error{Kind: model.Timeout, Message: fmt.Sprintf(
-			"%s did not finish its answer within %s, the timeout of a request", Origin(endpoint), c.cfg.Timeout)}, true}
+		return &failure{err: &model.Error{Kind: model.Timeout, Message: fmt.Sprintf(
+			"%s did not finish its answer within %s, the timeout of a request", Origin(endpoint), c.cfg.Timeout)}, final: true}
 	}
 	var status *statusError
 	var known *failure
@@ -122,7 +124,7 @@ func (c *Caller) failed(ctx context.Context, a *Attempt, err error, endpoint *ur
 		return &failure{err: e}
 	}
 	if errors.Is(err, errTooLong) {
-		return &failure{&model.Error{Kind: model.Network, Message: fmt.Sprintf("%s: %v", Origin(endpoint), err)}, true}
+		return &failure{err: &model.Error{Kind: model.Network, Message: fmt.Sprintf("%s: %v", Origin(endpoint), err)}, final: true}
 	}
 	return &failure{err: &model.Error{Kind: model.Network, Message: fmt.Sprintf("%s: %s", Origin(endpoint), network(err))}}
 }

@@ -12,10 +12,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// failure is an error with its class, and whether to ask again is ruled out.
+// failure is an error with its class, and whether another attempt is ruled out, or
+// makes sense once although the class does not.
 type failure struct {
 	err   *model.Error
 	final bool
+	once  bool
 }
 
 func (f *failure) Error() string { return f.err.Error() }
@@ -47,7 +49,7 @@ func Broken(what string) error {
 
 // Withheld is an answer that the provider does not give, whoever asks again.
 func Withheld(what string) error {
-	return &failure{&model.Error{Kind: model.BadRequest, Message: what}, true}
+	return &failure{err: &model.Error{Kind: model.BadRequest, Message: what}, final: true}
 }
 
 // classify puts an error in its class: by what the provider calls it first, since
@@ -70,7 +72,13 @@ func classify(status int, header http.Header, body []byte, now time.Time) *failu
 			}
 		}
 	}
-	return &failure{e, header.Get("X-Should-Retry") == "false"}
+	return &failure{err: e, final: header.Get("X-Should-Retry") == "false", once: e.Kind == model.BadRequest && slices.ContainsFunc(c.codes, isSlip)}
+}
+
+// isSlip says that a code means a fault of the model's own reply, which another
+// reply may not have: the server could not read the call that it wrote.
+func isSlip(code string) bool {
+	return code == "tool_use_failed" || code == "output_parse_failed"
 }
 
 // named are the classes of the providers' types, codes and statuses.
@@ -80,7 +88,7 @@ var named = []struct {
 }{
 	{model.ContextOverflow, []string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "model_context_window_exceeded", "string_above_max_length", "max_context_length_exceeded"}},
 	// No wait helps these, another profile may.
-	{model.Auth, []string{"insufficient_quota", "billing_error", "billing_not_active", "billing_hard_limit_reached", "insufficient_credits", "payment_required", "authentication_error", "permission_error", "invalid_api_key", "invalid_authentication", "account_deactivated", "access_denied", "permission_denied", "unauthenticated", "unauthorized", "401", "402", "403"}},
+	{model.Auth, []string{"insufficient_quota", "billing_error", "billing_not_active", "billing_hard_limit_reached", "insufficient_credits", "payment_required", "authentication_error", "permission_error", "invalid_api_key", "invalid_authentication", "account_deactivated", "access_denied", "permission_denied", "unauthenticated", "unauthorized", "api_key_invalid", "401", "402", "403"}},
 	{model.Rate, []string{"rate_limit_error", "rate_limit_exceeded", "rate_limit_reached", "too_many_requests", "resource_exhausted", "requests", "tokens", "429"}},
 	{model.Overloaded, []string{"overloaded_error", "overloaded", "server_is_overloaded", "engine_overloaded", "engine_overloaded_error", "slow_down", "unavailable", "service_unavailable", "server_error", "internal_error", "internal_server_error", "internalservererror", "api_error", "internal", "upstream_error", "provider_error", "500", "502", "503", "504", "529"}},
 	{model.Timeout, []string{"timeout_error", "timeout", "request_timeout", "deadline_exceeded", "408"}},
@@ -97,7 +105,12 @@ var overflows = []string{
 	"greater than the context length", "longer than the model's context", "larger than the model's context",
 	"exceeded model token limit", "maximum allowed input length", "maximum number of tokens allowed", "model's max input", "max_model_len", "n_ctx",
 	"kv cache is full", "token limit exceeded",
+	"does not fit in context", "does not fit in the context", "not fit into the context", "when context the overflows", "context overflow",
+	"greater than the context", "larger than the context", "longer than the context", "exceeds the model's context",
 }
+
+// refusedKey is how servers say with a status of 400 that they do not take a key.
+var refusedKey = regexp.MustCompile(`(api[ _-]?key|credentials?)[a-z0-9 :"'*._\[\]-]{0,40} (is |was |are |has |)(not valid|invalid|incorrect|expired|revoked|disabled|missing)|(not valid|invalid|incorrect|expired|missing|no valid) (authentication |access |)(api[ _-]?key|credentials?)|please pass a valid api key`)
 
 // blind is how servers say that a model takes no pictures, some with a status of
 // their own trouble.
@@ -119,6 +132,9 @@ func kindOf(status int, c complaint) model.ErrorKind {
 		return model.BadRequest
 	case tooLong && status != http.StatusTooManyRequests && status != http.StatusUnauthorized && status != http.StatusForbidden:
 		return model.ContextOverflow
+	}
+	if status == http.StatusBadRequest && refusedKey.MatchString(text) {
+		return model.Auth
 	}
 	for _, class := range named {
 		for _, code := range c.codes {

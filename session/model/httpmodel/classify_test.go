@@ -41,6 +41,11 @@ func TestOverflowIsRecognisedInEveryWording(t *testing.T) {
 		{422, `{"detail":"Input is too long for requested model."}`},
 		{500, `{"error":{"message":"the request exceeds the available context size","type":"server_error"}}`},
 		{0, `{"type":"error","code":"context_length_exceeded","message":"Your input exceeds the context window"}`},
+		{0, `{"error":{"message":"Input does not fit in context length"}}`},
+		{0, `{"error":"The prompt does not fit in the context of the loaded model."}`},
+		{0, `{"error":{"message":"Reached context overflow: the prompt has 9000 tokens"}}`},
+		{400, `{"error":"Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with a smaller one. Try to load the model with a larger context length"}`},
+		{400, `{"error":"The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length, or provide a shorter input"}`},
 	} {
 		check(t, c.status, c.body, model.ContextOverflow, "")
 	}
@@ -54,6 +59,27 @@ func TestWhatIsNoOverflow(t *testing.T) {
 	check(t, 0, `{"error":{"message":"Request too large for gpt-x on tokens per min (TPM): Limit 30000; reduce the length of the messages.","code":"rate_limit_exceeded"}}`, model.Rate, "TPM")
 	check(t, 400, `{"error":{"message":"maximum context length per day is used up, your quota","code":"insufficient_quota"}}`, model.Auth, "quota")
 	check(t, 401, `{"error":{"message":"context window of your key is over"}}`, model.Auth, "")
+}
+
+func TestARefusedKeyIsOneWhateverTheStatus(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+	}{
+		{400, `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}]`},
+		{400, `{"error":{"code":400,"message":"API key expired. Please renew the API key.","status":"INVALID_ARGUMENT"}}`},
+		{400, `{"error":{"code":400,"message":"odd words","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}`},
+		{400, `{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xa***23. You can obtain an API key from https://console.x.ai."}`},
+		{400, `{"error":{"message":"Invalid API Key","type":"invalid_request_error","code":"invalid_api_key"}}`},
+		{400, `{"error":{"message":"Missing API key","type":"invalid_request_error"}}`},
+		{401, ``},
+		{403, `{"error":{"message":"no"}}`},
+	} {
+		check(t, c.status, c.body, model.Auth, "")
+	}
+	check(t, 400, `{"error":{"message":"details in words","details":"none"}}`, model.BadRequest, "details in words")
+	check(t, 400, `{"error":{"message":"Invalid value for 'api_mode'","type":"invalid_request_error"}}`, model.BadRequest, "api_mode")
+	check(t, 400, `{"error":{"message":"max_tokens is not valid","type":"invalid_request_error"}}`, model.BadRequest, "")
 }
 
 func TestARefusedPictureIsToldAsOne(t *testing.T) {

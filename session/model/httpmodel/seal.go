@@ -63,7 +63,7 @@ func Seal(by string, resp model.Response, pieces []Segment) jsontext.Value {
 	if !signed || calls == 0 || calls != len(resp.Calls) || (resp.Text == nil) != (text == "") || resp.Text != nil && *resp.Text != text {
 		return nil
 	}
-	s.Sum = sum(&answer, text)
+	s.Sum = digestOf(&answer, text)
 	out, err := Marshal(s)
 	if err != nil || len(out) > maxSealed {
 		return nil
@@ -71,8 +71,8 @@ func Seal(by string, resp model.Response, pieces []Segment) jsontext.Value {
 	return out
 }
 
-// sum is the digest of what a signature must fit.
-func sum(m *model.Message, text string) string {
+// digestOf is the digest of what a signature must fit.
+func digestOf(m *model.Message, text string) string {
 	if strings.TrimSpace(text) == "" {
 		text = ""
 	}
@@ -105,7 +105,7 @@ func Segments(m *model.Message, by string) []Segment {
 func unseal(m *model.Message, by string) ([]Segment, bool) {
 	var s seal
 	text := m.Text()
-	if m.Sealed == nil || json.Unmarshal(m.Sealed, &s, Lenient) != nil || s.By != by || s.Sum != sum(m, text) {
+	if m.Sealed == nil || json.Unmarshal(m.Sealed, &s, Lenient) != nil || s.By != by || s.Sum != digestOf(m, text) {
 		return nil, false
 	}
 	var out []Segment

@@ -35,15 +35,18 @@ const (
 func (a *Attempt) Stream(resp *http.Response, handle func(Event) (Progress, error)) error {
 	defer resp.Body.Close() //nolint:errcheck // only read
 	stream := bufio.NewReader(resp.Body)
+	// Servers mislabel either form as the other.
+	first := firstByte(stream)
+	lines := strings.IndexByte("dei:r", first) >= 0 // data, event, id, a comment, retry
 	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
-	case kind == "text/event-stream":
-	case kind == "application/json", strings.HasSuffix(kind, "+json"), isObject(stream):
+	case first == '{', !lines && (kind == "application/json" || strings.HasSuffix(kind, "+json")):
 		return a.body(stream, handle)
+	case kind == "text/event-stream":
 	case strings.HasPrefix(kind, "text/html"):
-		return &failure{&model.Error{
+		return &failure{err: &model.Error{
 			Kind: model.BadRequest, Status: resp.StatusCode,
 			Message: "the server answered with a web page; check the profile's base_url",
-		}, true}
+		}, final: true}
 	}
 	dec := NewDecoder(stream)
 	whole := false
@@ -83,21 +86,21 @@ func (a *Attempt) Stream(resp *http.Response, handle func(Event) (Progress, erro
 	}
 }
 
-// isObject tells JSON that goes by another name from a stream, whose lines begin
-// with a letter or a colon.
-func isObject(r *bufio.Reader) bool {
+// firstByte is the first byte that is no white space, 0 for none among the first
+// few: a stream's lines begin with a letter or a colon, JSON with a bracket.
+func firstByte(r *bufio.Reader) byte {
 	for n := 1; n <= 64; n++ {
 		head, err := r.Peek(n)
 		if err != nil {
-			return false
+			return 0
 		}
 		switch head[n-1] {
 		case ' ', '\t', '\r', '\n':
 		default:
-			return head[n-1] == '{'
+			return head[n-1]
 		}
 	}
-	return false
+	return 0
 }
 
 // drain waits a moment for the end of the connection's answer, without which the

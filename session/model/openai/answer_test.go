@@ -71,6 +71,21 @@ func TestCallsAreAssembledFromWhateverFragments(t *testing.T) {
 			{"tool_calls":[{"index":0,"id":"2","function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]}`, two},
 		"indices that begin elsewhere": {`{"tool_calls":[{"index":4,"id":"1","function":{"name":"read","arguments":"{\"path\":\"a\"}"}}]}
 			{"tool_calls":[{"index":9,"id":"2","function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]}`, two},
+		"by id, interleaved at one index": {`{"tool_calls":[{"index":0,"id":"1","function":{"name":"read","arguments":"{\"pa"}}]}
+			{"tool_calls":[{"index":0,"id":"2","function":{"name":"read","arguments":"{\"path\":"}}]}
+			{"tool_calls":[{"index":0,"id":"1","function":{"arguments":"th\":\"a\"}"}}]}
+			{"tool_calls":[{"index":0,"id":"2","function":{"arguments":"\"b\"}"}}]}`, two},
+		"by id and name, interleaved at one index": {`{"tool_calls":[{"index":0,"id":"1","function":{"name":"read","arguments":"{\"pa"}}]}
+			{"tool_calls":[{"index":0,"id":"2","function":{"name":"read","arguments":"{\"path\":"}}]}
+			{"tool_calls":[{"index":0,"id":"1","function":{"name":"read","arguments":"th\":\"a\"}"}}]}
+			{"tool_calls":[{"index":0,"id":"2","function":{"name":"read","arguments":"\"b\"}"}}]}`, two},
+		"another id in each fragment": {`{"tool_calls":[{"index":0,"id":"1","function":{"name":"read","arguments":"{\"pa"}}]}
+			{"tool_calls":[{"index":0,"id":"1","function":{"arguments":"th\":"}}]}
+			{"tool_calls":[{"index":0,"function":{"arguments":"\"a\"}"}}]}`, two[:1]},
+		"a string index": {`{"tool_calls":[{"index":"0","id":"1","function":{"name":"read","arguments":"{\"path\":"}},{"index":"1","id":"2","function":{"name":"read"}}]}
+			{"tool_calls":[{"index":"1","function":{"arguments":"{\"path\":\"b\"}"}},{"index":"0","function":{"arguments":"\"a\"}"}}]}`, two},
+		"a float index": {`{"tool_calls":[{"index":0.0,"id":"1","function":{"name":"read","arguments":"{\"path\":"}},{"index":1.0,"id":"2","function":{"name":"read"}}]}
+			{"tool_calls":[{"index":1.0,"function":{"arguments":"{\"path\":\"b\"}"}},{"index":0.0,"function":{"arguments":"\"a\"}"}}]}`, two},
 		"arguments as an object": {`{"tool_calls":[{"index":0,"id":"1","function":{"name":"read","arguments":{"path":"a"}}}]}`, two[:1]},
 		"of old servers": {`{"function_call":{"name":"read","arguments":"{\"path\":"}}
 			{"function_call":{"arguments":"\"a\"}"}}`, nameless[:1]},
@@ -123,6 +138,43 @@ func TestWhyAnAnswerEnded(t *testing.T) {
 	h := heard(t, responsesAPI, `{"type":"response.refusal.delta","delta":"I cannot"}
 		{"type":"response.completed","response":{"output":[{"type":"message","content":[{"type":"refusal","refusal":"I cannot"}]}]}}`)
 	h.Want(t, model.Response{Text: new("I cannot"), Finish: "refusal"})
+}
+
+func TestMembersOfAnotherTypeAreRead(t *testing.T) {
+	const said, end = `"delta":{"content":"x"}`, `{"choices":[{"delta":{},"finish_reason":"stop"}]}`
+	plain := model.Response{Text: new("x"), Finish: "stop"}
+	counted := plain
+	counted.Usage = model.Usage{Input: 9, CachedInput: 4, Output: 2, Reasoning: 1}
+	for chunk, want := range map[string]model.Response{
+		`{"choices":[{"index":"0",` + said + `}]}`:              plain,
+		`{"choices":[{"index":0.0,` + said + `}]}`:              plain,
+		`{"choices":[{"index":null,` + said + `}]}`:             plain,
+		`{"error":"","choices":[{` + said + `}]}`:               plain,
+		`{"error":{},"choices":[{` + said + `}]}`:               plain,
+		`{"error":{ },"choices":[{` + said + `,"error":{}}]}`:   plain,
+		`{"error":null,"choices":[{` + said + `,"error":""}]}`:  plain,
+		`{"error":false,"choices":[{` + said + `,"error":[]}]}`: plain,
+		`{"choices":[{` + said + `}],"usage":{"prompt_tokens":9.0,"completion_tokens":2.0,"prompt_tokens_details":{"cached_tokens":4.0},"completion_tokens_details":{"reasoning_tokens":1.0}}}`:       counted,
+		`{"choices":[{` + said + `}],"usage":{"prompt_tokens":"9","completion_tokens":"2","prompt_tokens_details":{"cached_tokens":"4"},"completion_tokens_details":{"reasoning_tokens":"1"}}}`:       counted,
+		`{"choices":[{` + said + `}],"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":1},"cost":"$0.1"}}`: counted,
+	} {
+		h := heard(t, chatAPI, chunk+"\n"+end+"\n[DONE]")
+		if h.Err != nil {
+			t.Errorf("%s: %v", chunk, h.Err)
+			continue
+		}
+		h.Want(t, want)
+	}
+	heard(t, chatAPI, `{"error":{},"choices":[]}`).Fails(t, model.Overloaded)
+	for _, finish := range []string{``, `,"finish_reason":null`, `,"finish_reason":""`, `,"finish_reason":"stop"`} {
+		srv := wiretest.Serve(t, wiretest.Reply{Header: map[string]string{"Content-Type": "application/json"}, Body: `{"choices":[{"message":{"role":"assistant","content":"x"}` + finish + `}]}`})
+		wiretest.Ask{API: chatAPI, Base: srv.URL}.Do(t.Context(), t).Want(t, plain)
+	}
+	body := `{"type":"response.completed","response":{"id":"r","status":"completed","error":{},"output":[{"type":"message","content":[{"type":"output_text","text":"x"}]}],"usage":{"input_tokens":"9","input_tokens_details":{"cached_tokens":4.0},"output_tokens":2.0,"output_tokens_details":{"reasoning_tokens":"1"}}}}`
+	counted.ProviderID = "r"
+	heardWhole := heard(t, responsesAPI, body)
+	heardWhole.Text, heardWhole.Deltas = "x", []model.Delta{{Text: "x"}} // the end alone is not shown
+	heardWhole.Want(t, counted)
 }
 
 func TestReasoningIsReadUnderEveryName(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 
 // callDelta is a piece of a call. Servers leave out any member.
 type callDelta struct {
-	Index    *int           `json:"index"`
-	ID       httpmodel.Text `json:"id"`
-	Function functionDelta  `json:"function"`
+	Index    *httpmodel.Number `json:"index"`
+	ID       httpmodel.Text    `json:"id"`
+	Function functionDelta     `json:"function"`
 }
 
 type functionDelta struct {
@@ -23,13 +23,13 @@ type functionDelta struct {
 // calls puts pieces together.
 type calls struct {
 	list  []*call
-	index map[int]*call
-	group []*call // those that the last event with several calls had
+	index map[httpmodel.Number]*call // the last one of each index
+	group []*call                    // those that the last event with several calls had
 }
 
 type call struct {
 	id, name  string
-	arguments strings.Builder
+	arguments httpmodel.Words
 }
 
 // take adds the pieces of one event.
@@ -44,7 +44,7 @@ func (c *calls) take(deltas []callDelta) {
 		if d.Function.Name != "" {
 			at.name = string(d.Function.Name)
 		}
-		at.arguments.WriteString(string(d.Function.Arguments))
+		at.arguments.Add(string(d.Function.Arguments))
 	}
 	if len(touched) > 1 {
 		c.group = touched
@@ -56,22 +56,27 @@ func (c *calls) find(d callDelta, n, of int, touched []*call) *call {
 	id, name := string(d.ID), string(d.Function.Name)
 	if d.Index != nil {
 		at, ok := c.index[*d.Index]
-		// Some servers number every call 0: another id with a name is another call.
-		if ok && (id == "" || at.id == "" || at.id == id || name == "") {
+		// Some servers number every call 0: another id is another call, begun before
+		// or, with a name, begun here.
+		if ok && (id == "" || at.id == "" || at.id == id) {
+			return at
+		}
+		if known := c.byID(id); ok && known != nil {
+			return known
+		}
+		if ok && name == "" {
 			return at
 		}
 		at = c.begin()
 		if c.index == nil {
-			c.index = map[int]*call{}
+			c.index = map[httpmodel.Number]*call{}
 		}
 		c.index[*d.Index] = at
 		return at
 	}
 	if id != "" {
-		for _, at := range c.list {
-			if at.id == id {
-				return at
-			}
+		if at := c.byID(id); at != nil {
+			return at
 		}
 		return c.begin()
 	}
@@ -87,6 +92,15 @@ func (c *calls) find(d callDelta, n, of int, touched []*call) *call {
 		return c.begin()
 	}
 	return last
+}
+
+func (c *calls) byID(id string) *call {
+	for _, at := range c.list {
+		if id != "" && at.id == id {
+			return at
+		}
+	}
+	return nil
 }
 
 func (c *calls) begin() *call {

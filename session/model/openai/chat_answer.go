@@ -17,11 +17,11 @@ type chatChunk struct {
 	Object  string         `json:"object"`
 	Type    string         `json:"type"`
 	Choices []struct {
-		Index   int            `json:"index"`
-		Delta   chatDelta      `json:"delta"`
-		Message chatDelta      `json:"message"`
-		Finish  httpmodel.Text `json:"finish_reason"`
-		Error   jsontext.Value `json:"error"`
+		Index   httpmodel.Number `json:"index"`
+		Delta   chatDelta        `json:"delta"`
+		Message chatDelta        `json:"message"`
+		Finish  httpmodel.Text   `json:"finish_reason"`
+		Error   jsontext.Value   `json:"error"`
 	} `json:"choices"`
 	Usage *chatUsage `json:"usage"`
 }
@@ -36,23 +36,30 @@ type chatDelta struct {
 }
 
 type chatUsage struct {
-	Prompt        uint64 `json:"prompt_tokens"`
-	Completion    uint64 `json:"completion_tokens"`
-	CacheHit      uint64 `json:"prompt_cache_hit_tokens"` // some servers' own name
+	Prompt        httpmodel.Number `json:"prompt_tokens"`
+	Completion    httpmodel.Number `json:"completion_tokens"`
+	CacheHit      httpmodel.Number `json:"prompt_cache_hit_tokens"` // some servers' own name
 	PromptDetails struct {
-		Cached uint64 `json:"cached_tokens"`
+		Cached httpmodel.Number `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionDetails struct {
-		Reasoning uint64 `json:"reasoning_tokens"`
+		Reasoning httpmodel.Number `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
+}
+
+func (u *chatUsage) tokens() model.Usage {
+	return model.Usage{
+		Input: uint64(u.Prompt), CachedInput: uint64(max(u.PromptDetails.Cached, u.CacheHit)),
+		Output: uint64(u.Completion), Reasoning: uint64(u.CompletionDetails.Reasoning),
+	}
 }
 
 // chatAnswer gathers an answer.
 type chatAnswer struct {
 	show      func(model.Delta)
 	id        string
-	text      strings.Builder
-	reasoning strings.Builder
+	text      httpmodel.Words
+	reasoning httpmodel.Words
 	refusal   strings.Builder
 	calls     calls
 	usage     model.Usage
@@ -72,7 +79,7 @@ func (c *chatAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 	if err := json.Unmarshal(ev.Data, &chunk, httpmodel.Lenient); err != nil {
 		return 0, httpmodel.Unreadable(ev, err)
 	}
-	if ev.Name == "error" || chunk.Object == "error" || chunk.Type == "error" || given(chunk.Error) {
+	if ev.Name == "error" || chunk.Object == "error" || chunk.Type == "error" || faulty(chunk.Error, len(chunk.Choices) > 0) {
 		return 0, httpmodel.Refusal(ev.Data)
 	}
 	if c.id == "" {
@@ -81,13 +88,13 @@ func (c *chatAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 	progress := httpmodel.Nothing
 	if u := chunk.Usage; u != nil {
 		progress = httpmodel.Piece
-		c.usage = model.Usage{Input: u.Prompt, CachedInput: max(u.PromptDetails.Cached, u.CacheHit), Output: u.Completion, Reasoning: u.CompletionDetails.Reasoning}
+		c.usage = u.tokens()
 	}
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
 			continue // only one was asked for
 		}
-		if given(choice.Error) {
+		if faulty(choice.Error, true) {
 			return 0, httpmodel.Refusal(choice.Error)
 		}
 		for _, d := range []chatDelta{choice.Delta, choice.Message} {
@@ -99,7 +106,7 @@ func (c *chatAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 			c.finish = strings.ToLower(string(choice.Finish))
 		}
 	}
-	if c.finish != "" && progress < httpmodel.Whole {
+	if (c.finish != "" || ev.Name == httpmodel.WholeBody && c.spoke) && progress < httpmodel.Whole {
 		progress = httpmodel.Whole
 	}
 	return progress, nil
@@ -122,12 +129,10 @@ func (c *chatAnswer) take(d chatDelta) bool {
 	}
 	text += string(d.Refusal)
 	c.refusal.WriteString(string(d.Refusal))
-	c.text.WriteString(text)
-	c.reasoning.WriteString(thought)
-	c.show(model.Delta{Text: text, Reasoning: thought})
+	c.show(model.Delta{Text: c.text.Add(text), Reasoning: c.reasoning.Add(thought)})
 	c.calls.take(d.Calls)
 	if d.Call != nil {
-		c.calls.take([]callDelta{{Index: new(0), Function: *d.Call}})
+		c.calls.take([]callDelta{{Index: new(httpmodel.Number), Function: *d.Call}})
 	}
 	said := text != "" || thought != "" || len(d.Calls) > 0 || d.Call != nil
 	c.spoke = c.spoke || said
@@ -155,6 +160,15 @@ func (c *chatAnswer) response() (model.Response, error) {
 		resp.Finish = "stop"
 	}
 	return resp, nil
+}
+
+// faulty says that an error is one. Some servers send an empty one with each piece.
+func faulty(raw jsontext.Value, beside bool) bool {
+	switch strings.Join(strings.Fields(string(raw)), "") {
+	case `""`, `{}`, `[]`, `false`, `0`:
+		return !beside
+	}
+	return given(raw)
 }
 
 // given says that a member is there and is not null.

@@ -58,7 +58,10 @@ func (p *Provider) Respond(ctx context.Context, req model.Request, delta func(mo
 		return model.Response{}, &model.Error{Kind: model.Auth, Message: "profile " + req.Profile.Name +
 			" names no api_key_env, and OpenAI takes no requests without a key"}
 	}
-	return ask(ctx, req, endpoint, delta)
+	return httpmodel.WithLessOutput(req.Profile.MaxOutput, func(output int) (model.Response, error) {
+		req.Profile.MaxOutput = output
+		return ask(ctx, req, endpoint, delta)
+	})
 }
 
 // isOpenAI tells OpenAI's own servers, which refuse members that they do not know,

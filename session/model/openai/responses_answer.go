@@ -11,14 +11,14 @@ import (
 
 // responsesEvent is an event of a stream.
 type responsesEvent struct {
-	Type      string          `json:"type"`
-	Index     *int            `json:"output_index"`
-	ItemID    string          `json:"item_id"`
-	Delta     httpmodel.Text  `json:"delta"`
-	Arguments *httpmodel.Text `json:"arguments"`
-	Item      jsontext.Value  `json:"item"`
-	Response  responsesBody   `json:"response"`
-	Error     jsontext.Value  `json:"error"`
+	Type      string            `json:"type"`
+	Index     *httpmodel.Number `json:"output_index"`
+	ItemID    string            `json:"item_id"`
+	Delta     httpmodel.Text    `json:"delta"`
+	Arguments *httpmodel.Text   `json:"arguments"`
+	Item      jsontext.Value    `json:"item"`
+	Response  responsesBody     `json:"response"`
+	Error     jsontext.Value    `json:"error"`
 }
 
 // responsesBody is an answer as far as it is.
@@ -32,13 +32,13 @@ type responsesBody struct {
 		Reason string `json:"reason"`
 	} `json:"incomplete_details"`
 	Usage struct {
-		Input        uint64 `json:"input_tokens"`
+		Input        httpmodel.Number `json:"input_tokens"`
 		InputDetails struct {
-			Cached uint64 `json:"cached_tokens"`
+			Cached httpmodel.Number `json:"cached_tokens"`
 		} `json:"input_tokens_details"`
-		Output        uint64 `json:"output_tokens"`
+		Output        httpmodel.Number `json:"output_tokens"`
 		OutputDetails struct {
-			Reasoning uint64 `json:"reasoning_tokens"`
+			Reasoning httpmodel.Number `json:"reasoning_tokens"`
 		} `json:"output_tokens_details"`
 	} `json:"usage"`
 }
@@ -65,8 +65,8 @@ type textPart struct {
 type responsesAnswer struct {
 	show      func(model.Delta)
 	items     items
-	text      strings.Builder
-	reasoning strings.Builder
+	text      httpmodel.Words
+	reasoning httpmodel.Words
 	final     responsesBody
 	broke     string // a blank line is due before more reasoning
 }
@@ -87,8 +87,7 @@ func (r *responsesAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) 
 	}
 	switch e.Type {
 	case "response.output_text.delta", "response.refusal.delta":
-		r.text.WriteString(string(e.Delta))
-		r.show(model.Delta{Text: string(e.Delta)})
+		r.show(model.Delta{Text: r.text.Add(string(e.Delta))})
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		r.think(string(e.Delta))
 	case "response.reasoning_summary_part.added":
@@ -96,18 +95,18 @@ func (r *responsesAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) 
 	case "response.output_item.added":
 		r.items.add(e)
 	case "response.function_call_arguments.delta":
-		r.items.call(e).arguments.WriteString(string(e.Delta))
+		r.items.call(e).arguments.Add(string(e.Delta))
 	case "response.function_call_arguments.done":
 		if e.Arguments != nil {
 			g := r.items.call(e)
-			g.arguments.Reset()
-			g.arguments.WriteString(string(*e.Arguments))
+			g.arguments = httpmodel.Words{}
+			g.arguments.Add(string(*e.Arguments))
 		}
 	case "response.output_item.done":
 		r.items.end(e)
 	case "response.completed", "response.incomplete", "response.failed", "response.done":
 		r.final = e.Response
-		if e.Type == "response.failed" || given(e.Response.Error) {
+		if e.Type == "response.failed" || faulty(e.Response.Error, true) {
 			return 0, httpmodel.Refusal(orText(e.Response.Error, "the model failed"))
 		}
 		return httpmodel.End, nil
@@ -128,7 +127,7 @@ func (r *responsesAnswer) whole(data []byte) (httpmodel.Progress, error) {
 	if err := json.Unmarshal(data, &r.final, httpmodel.Lenient); err != nil {
 		return 0, httpmodel.Broken("the answer cannot be read: " + err.Error())
 	}
-	if given(r.final.Error) || r.final.Status == "failed" {
+	if faulty(r.final.Error, r.final.Status != "") || r.final.Status == "failed" {
 		return 0, httpmodel.Refusal(data)
 	}
 	if r.final.Status == "" {
@@ -160,8 +159,7 @@ func (r *responsesAnswer) paragraph() {
 func (r *responsesAnswer) think(text string) {
 	text = r.broke + text
 	r.broke = ""
-	r.reasoning.WriteString(text)
-	r.show(model.Delta{Reasoning: text})
+	r.show(model.Delta{Reasoning: r.reasoning.Add(text)})
 }
 
 // output is the answer's items in order, from wherever the server put them.
@@ -177,7 +175,7 @@ func (r *responsesAnswer) output() []jsontext.Value {
 func (r *responsesAnswer) response() (model.Response, []httpmodel.Segment, error) {
 	u := r.final.Usage
 	resp := model.Response{ProviderID: r.final.ID, Finish: "stop", Usage: model.Usage{
-		Input: u.Input, CachedInput: u.InputDetails.Cached, Output: u.Output, Reasoning: u.OutputDetails.Reasoning,
+		Input: uint64(u.Input), CachedInput: uint64(u.InputDetails.Cached), Output: uint64(u.Output), Reasoning: uint64(u.OutputDetails.Reasoning),
 	}}
 	var words, thought, refused strings.Builder
 	var pieces []httpmodel.Segment

@@ -1,8 +1,8 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
 	"github.com/go-json-experiment/json"
@@ -15,10 +15,10 @@ type items struct{ list []*gathering }
 
 // gathering is an item as far as it came.
 type gathering struct {
-	index     *int
+	index     *httpmodel.Number
 	id        string
 	begun     outputItem
-	arguments strings.Builder
+	arguments httpmodel.Words
 	done      jsontext.Value
 }
 
@@ -71,7 +71,7 @@ func (x *items) last(match func(*gathering) bool) *gathering {
 	return nil
 }
 
-func sameIndex(a, b *int) bool {
+func sameIndex(a, b *httpmodel.Number) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
@@ -81,14 +81,14 @@ func sameIndex(a, b *int) bool {
 // output is the items in order: by their indices where those tell them apart.
 func (x *items) output() []jsontext.Value {
 	list := slices.Clone(x.list)
-	indices := map[int]bool{}
+	indices := map[httpmodel.Number]bool{}
 	for _, g := range list {
 		if g.index != nil {
 			indices[*g.index] = true
 		}
 	}
 	if len(indices) == len(list) {
-		slices.SortFunc(list, func(a, b *gathering) int { return *a.index - *b.index })
+		slices.SortFunc(list, func(a, b *gathering) int { return cmp.Compare(*a.index, *b.index) })
 	}
 	var out []jsontext.Value
 	for _, g := range list {

@@ -241,6 +241,70 @@ func keys(t *testing.T, api API) {
 	}
 }
 
+// outputs are refusals because of the room that was asked for the reply: it is asked
+// for once more with the room that there is, and the conversation stays as it is.
+func outputs(t *testing.T, api API) {
+	said := Short()
+	api.Profile.MaxOutput = 20000
+	for text, room := range map[string]int{
+		"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again":                                                                   10000,
+		"max_tokens: 20000 > 8192, which is the maximum allowed number of output tokens":                                                                                                                     8192,
+		"max_tokens is too large: 20000. This model supports at most 16384 completion tokens, whereas you provided 20000.":                                                                                   16384,
+		"This model's maximum context length is 32768 tokens. However, you requested 34000 tokens (14000 in the messages, 20000 in the completion). Please reduce the length of the messages or completion.": 18768,
+		"This endpoint's maximum context length is 32,768 tokens. However, you requested about 34,000 tokens (14,000 of text input, 20,000 in the output).":                                                  18768,
+		"'max_tokens' must be less than or equal to '8192', the maximum value for 'max_tokens' is less than the 'context_window' for this model":                                                             8192,
+		"Invalid max_tokens value, the valid range of max_tokens is [1, 8192]":                                                                                                                               8192,
+		"This model's maximum context length is 32768 tokens. However, you requested 53000 tokens (33000 in the messages, 20000 in the completion).":                                                         0,
+		"prompt is too long: 210000 tokens > 200000 maximum":                                                                                                                                                 0,
+	} {
+		refuse := Reply{Status: 400, Body: `{"error":{"message":"` + text + `","type":"invalid_request_error"}}`}
+		srv := Serve(t, refuse, Reply{Body: Frame("\n", api.Encode(said)...)})
+		h := Ask{API: api, Base: srv.URL}.Do(t.Context(), t)
+		seen := srv.Seen()
+		if room == 0 {
+			h.Fails(t, model.ContextOverflow)
+			if len(seen) != 1 {
+				t.Errorf("%s: asked %d times", text, len(seen))
+			}
+			continue
+		}
+		h.Want(t, said.Response())
+		if less := strings.Replace(seen[0].Body, ":20000", fmt.Sprint(":", room), 1); len(seen) != 2 || seen[1].Body != less {
+			t.Errorf("%s:\n%s\nwant\n%s", text, seen[len(seen)-1].Body, less)
+		}
+		srv = Serve(t, refuse)
+		Ask{API: api, Base: srv.URL}.Do(t.Context(), t)
+		if n := len(srv.Seen()); n != 2 {
+			t.Errorf("%s: asked %d times, want twice", text, n)
+		}
+	}
+}
+
+// slips are replies whose call the server itself could not read: another reply may
+// be well-formed, so that there is one more attempt, whatever the number of retries.
+func slips(t *testing.T, api API) {
+	said := Sample()
+	const body = `{"error":{"message":"Failed to call a function. See 'failed_generation'.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=read{}"}}`
+	for name, slip := range map[string]Reply{
+		"status":   {Status: 400, Body: body},
+		"stream":   {Body: Frame("\n", Event{"", body})},
+		"a piece":  {Body: Frame("\n", api.Encode(said)[:2]...) + Frame("\n", Event{"error", body})},
+		"one body": {Header: map[string]string{"Content-Type": "application/json"}, Body: body},
+		"harmony":  {Status: 400, Body: `{"error":{"message":"Parsing failed.","type":"invalid_request_error","code":"output_parse_failed"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := httpmodel.Config{Clock: NoWait{}}
+			srv := Serve(t, slip, Reply{Body: Frame("\n", api.Encode(said)...)})
+			Ask{API: api, Base: srv.URL, Config: cfg}.Do(t.Context(), t).Want(t, said.Response())
+			srv = Serve(t, slip)
+			Ask{API: api, Base: srv.URL, Config: cfg}.Do(t.Context(), t).Fails(t, model.BadRequest, "after 2 attempts")
+			if n := len(srv.Seen()); n != 2 {
+				t.Errorf("asked %d times, want twice", n)
+			}
+		})
+	}
+}
+
 // connections asks several times: requests share a connection, say what they hold,
 // and go through the proxy that the transport names.
 func connections(t *testing.T, api API) {

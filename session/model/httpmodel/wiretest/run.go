@@ -32,6 +32,10 @@ func Run(t *testing.T, api API) {
 		{"redirects", redirects},
 		{"keys", keys},
 		{"connections", connections},
+		{"a mislabelled reply is read", labels},
+		{"a character in two pieces is one", halves},
+		{"room for the reply", outputs},
+		{"a slip of the model is asked for once more", slips},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, api) })
 	}
@@ -113,6 +117,34 @@ func framing(t *testing.T, api API) {
 			Ask{API: api, Base: "http://h", Config: httpmodel.Config{Transport: wire}}.Do(t.Context(), t).Want(t, said.Response())
 		}
 	})
+}
+
+// labels are the two forms of a reply, each under the name of the other.
+func labels(t *testing.T, api API) {
+	said := Sample()
+	stream, whole := Frame("\n", api.Encode(said)...), api.Whole(said)
+	for kind, body := range map[string]string{"application/json": stream, "text/event-stream": whole, "": stream} {
+		for _, lead := range []string{"", "\n\n", ": comment\n\n"} {
+			if strings.HasPrefix(lead, ":") && body == whole {
+				continue
+			}
+			srv := Serve(t, Reply{Header: map[string]string{"Content-Type": kind}, Body: lead + body})
+			Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Want(t, said.Response())
+		}
+	}
+}
+
+// halves sends a surrogate pair in two pieces, as servers do that count UTF-16.
+func halves(t *testing.T, api API) {
+	said := Said{ID: "answer_3", Text: []string{"a HIGH", "LOW b"}, Reasoning: []string{"HIGH", "LOW"}, Finish: "tool_calls",
+		Calls: []Call{{"call_a", "read", []string{`{"path":"HIGH`, `LOW"}`}}}}
+	whole := strings.NewReplacer("HIGHLOW", "😀")
+	body := strings.NewReplacer("HIGH", `\ud83d`, "LOW", `\ude00`).Replace(Frame("\n", api.Encode(said)...))
+	want := said.Response()
+	want.Text, want.Reasoning = new(whole.Replace(*want.Text)), new(whole.Replace(*want.Reasoning))
+	want.Calls[0].Arguments = whole.Replace(want.Calls[0].Arguments)
+	srv := Serve(t, Reply{Body: body})
+	Ask{API: api, Base: srv.URL}.Do(t.Context(), t).Want(t, want)
 }
 
 func lengths(t *testing.T, api API) {
