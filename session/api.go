@@ -20,7 +20,7 @@ type Prompt struct {
 
 // TurnResult is how a turn ended.
 type TurnResult struct {
-	Outcome string // "complete" or "cancelled"
+	Outcome string // "complete", "cancelled" or "failed"
 	Text    string // what the agent said last; the reason when it was cancelled by a failure
 }
 

@@ -97,11 +97,11 @@ entries:
 		at                    time.Duration // of the session's clock, after the turn
 	}{
 		{"complete", "In time.", "", 30 * time.Second},
-		{"cancelled", "slow down", "rate", 40 * time.Second},
-		{"cancelled", "gave up", "timeout", 60 * time.Second},
-		{"cancelled", "within 1m0s", "timeout", 120 * time.Second},
-		{"cancelled", "within 1m0s", "timeout", 180 * time.Second},
-		{"cancelled", "within 1m0s", "timeout", 240 * time.Second},
+		{"failed", "slow down", "rate", 40 * time.Second},
+		{"failed", "gave up", "timeout", 60 * time.Second},
+		{"failed", "within 1m0s", "timeout", 120 * time.Second},
+		{"failed", "within 1m0s", "timeout", 180 * time.Second},
+		{"failed", "within 1m0s", "timeout", 240 * time.Second},
 		{"complete", "Still here.", "", 240 * time.Second},
 	} {
 		_, res := r.run("hello")
@@ -216,7 +216,7 @@ func TestACoreThatDoesNotComeBackIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, err := m.Wait(t.Context(), id, turn)
-	if err != nil || res.Outcome != "cancelled" || !strings.Contains(res.Text, "step the agent's core") || !strings.Contains(res.Text, "deadline") {
+	if err != nil || res.Outcome != "failed" || !strings.Contains(res.Text, "step the agent's core") || !strings.Contains(res.Text, "deadline") {
 		t.Errorf("the turn ended %+v, %v", res, err)
 	}
 	if _, _, err := m.Prompt(t.Context(), Prompt{Session: &id, Text: "again"}); err == nil {

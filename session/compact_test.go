@@ -245,7 +245,7 @@ func TestARequestThatOverflowsAfterASummaryIsNotSentAgain(t *testing.T) {
 	m := &narrow{stubborn: stubborn{fits: 99}}
 	withModel(r, m, 0)
 	r.run("one")
-	if _, res := r.run("two"); res.Outcome != "cancelled" || !strings.HasSuffix(res.Text, "context_overflow: too long") {
+	if _, res := r.run("two"); res.Outcome != "failed" || !strings.HasSuffix(res.Text, "context_overflow: too long") {
 		t.Errorf("the turn ended %+v", res)
 	}
 	if d := cmp.Diff([]string{"1/1", "2/1", "2/0", "2/1"}, m.steps); d != "" {
@@ -295,7 +295,7 @@ func TestATurnThatAloneOverflowsFailsWithTheReason(t *testing.T) {
 	r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
 	withModel(r, &small{limit: 3000}, 0)
 	_, res := r.run(strings.Repeat("long ", 1000))
-	if res.Outcome != "cancelled" || !strings.Contains(res.Text, "nothing before this turn") {
+	if res.Outcome != "failed" || !strings.Contains(res.Text, "nothing before this turn") {
 		t.Errorf("turn ended %+v", res)
 	}
 }

@@ -49,7 +49,7 @@ func TestAConversationThatIsFullEndsItsSessionOnly(t *testing.T) {
 	if res := say(id, "short"); res.Text != "Noted." {
 		t.Errorf("after a resume a prompt that fits ended %+v", res)
 	}
-	if res := say(id, long); res.Outcome != "cancelled" || !strings.Contains(res.Text, "16 MiB") {
+	if res := say(id, long); res.Outcome != "failed" || !strings.Contains(res.Text, "16 MiB") {
 		t.Errorf("after a resume a prompt that does not fit ended %+v", res)
 	}
 	if !strings.Contains(r.kinds(), "note this prompt was not taken up: x") {

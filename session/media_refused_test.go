@@ -173,7 +173,7 @@ func TestAFailureAboutSomethingElseKeepsThePicture(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, map[string]string{"a.png": drawn(9, 9, 80, false), "t.txt": "file text\n"}, "version: 1\nentries: []\n")
 			srv := blindServer(t, r, "chat", c.status, c.body)
-			if _, res := r.show("turn 1", "a.png"); res.Outcome != "cancelled" || !strings.Contains(res.Text, c.want) {
+			if _, res := r.show("turn 1", "a.png"); res.Outcome != "failed" || !strings.Contains(res.Text, c.want) {
 				t.Errorf("turn ended %+v", res)
 			}
 			if got := srv.pictured(`"image_url"`); !slices.Equal(got, []bool{true}) {
@@ -194,7 +194,7 @@ func TestARefusalThatStaysIsToldAndForgotten(t *testing.T) {
 	first := drawn(9, 9, 80, false)
 	r := start(t, map[string]string{"a.png": first, "t.txt": "file text\n"}, "version: 1\nentries: []\n")
 	heard := seeing(t, r, true, `{fail: {kind: error, error: bad_request, message: "model my-image-model is not known"}}, {fail: {kind: error, error: bad_request, message: no such model}}, {text: Seen.}`)
-	if _, res := r.show("look", "a.png"); res.Outcome != "cancelled" || !strings.Contains(res.Text, "no such model; it was asked without pictures, after: ") || !strings.Contains(res.Text, "my-image-model") {
+	if _, res := r.show("look", "a.png"); res.Outcome != "failed" || !strings.Contains(res.Text, "no such model; it was asked without pictures, after: ") || !strings.Contains(res.Text, "my-image-model") {
 		t.Errorf("turn ended %+v", res)
 	}
 	if _, res := r.show("look", "a.png"); res.Text != "Seen." {

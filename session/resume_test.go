@@ -279,7 +279,7 @@ func TestATranscriptThatAnotherProcessWroteIsNotWrittenOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn := must(r.Prompt(t.Context(), Prompt{Session: &id, Text: "second"}))
-	if res := r.result(id, turn); res.Outcome != "cancelled" || !strings.Contains(res.Text, "another process") {
+	if res := r.result(id, turn); res.Outcome != "failed" || !strings.Contains(res.Text, "another process") {
 		t.Errorf("the turn ended %+v", res)
 	}
 	if head, err := r.store.Head(t.Context(), id); err != nil || head < foreign+1 {
@@ -294,7 +294,7 @@ func TestADeletedSessionDoesNotGoOnInMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn := must(r.Prompt(t.Context(), Prompt{Session: &id, Text: "second"}))
-	if res := r.result(id, turn); res.Outcome != "cancelled" || !strings.Contains(res.Text, "not found") {
+	if res := r.result(id, turn); res.Outcome != "failed" || !strings.Contains(res.Text, "not found") {
 		t.Errorf("the turn ended %+v", res)
 	}
 }

@@ -319,7 +319,7 @@ func (s *Session) lose(err error, cause event.Payload) {
 	}
 	for _, t := range lost {
 		t.result.Text = err.Error()
-		s.finish(t, "cancelled")
+		s.finish(t, "failed")
 	}
 }
 

@@ -119,7 +119,7 @@ entries:
   - text: Back again.
 `)
 	_, res := r.run("go")
-	if res.Outcome != "cancelled" || !strings.Contains(res.Text, "4 times in a row") {
+	if res.Outcome != "failed" || !strings.Contains(res.Text, "4 times in a row") {
 		t.Errorf("turn ended %+v", res)
 	}
 	if _, res := r.run("again"); res.Outcome != "complete" {
@@ -136,7 +136,7 @@ entries:
   - text: Here I am.
 `)
 	for _, want := range []string{"no such model", "timeout"} {
-		if _, res := r.run("hello"); res.Outcome != "cancelled" || !strings.Contains(res.Text, want) {
+		if _, res := r.run("hello"); res.Outcome != "failed" || !strings.Contains(res.Text, want) {
 			t.Errorf("turn ended %+v, want a failure with %q", res, want)
 		}
 	}

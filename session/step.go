@@ -148,10 +148,7 @@ func (l *ledger) plan(actions []core.Action, calls []core.Call, causes []event.P
 		case op.Save:
 			p.save = true
 		case op.Done != nil:
-			outcome := "complete"
-			if op.Done.Outcome.Cancelled {
-				outcome = "cancelled"
-			}
+			outcome := outcomeOf(op.Done, causes[0])
 			for _, t := range queue {
 				if t.id == op.Done.Turn {
 					p.done = append(p.done, ending{t, outcome})
@@ -162,6 +159,17 @@ func (l *ledger) plan(actions []core.Action, calls []core.Call, causes []event.P
 		}
 	}
 	return p
+}
+
+// outcomeOf is how a turn ended. To the core a failure is a cancel.
+func outcomeOf(done *core.Done, cause event.Payload) string {
+	if !done.Outcome.Cancelled {
+		return "complete"
+	}
+	if e, ok := cause.(*event.Error); ok && e.Turn == done.Turn {
+		return "failed"
+	}
+	return "cancelled"
 }
 
 // planCalls writes one event for each call of a reply, and the result of those

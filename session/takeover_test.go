@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -252,11 +253,12 @@ func TestAResumeWithoutTheSessionsProfileSaysWhichOneItTakes(t *testing.T) {
 // TestATurnThatTheHostEndedReplays resumes from nothing but the events.
 func TestATurnThatTheHostEndedReplays(t *testing.T) {
 	same := "  - calls: [{read: {path: a.txt}}, {read: {path: ../out}}]\n"
-	for name, c := range map[string]struct{ answers, why string }{
-		"it repeated itself":  {same + same + same + same, "3 times in a row"},
-		"too many rounds":     {strings.Repeat("  - calls: [{read: {path: a.txt}}, {read: {path: b.txt}}]\n", 6), "5 model rounds"},
-		"the model failed":    {same + "  - fail: {kind: error, error: rate, message: slow down}\n", "slow down"},
-		"nothing but rubbish": {strings.Repeat("  - calls: [{raw: {id: a, name: nope, arguments: \"\"}}]\n", 4), "4 times in a row"},
+	for name, c := range map[string]struct{ answers, why, outcome string }{
+		"it repeated itself":                    {same + same + same + same, "3 times in a row", "cancelled"},
+		"too many rounds":                       {strings.Repeat("  - calls: [{read: {path: a.txt}}, {read: {path: b.txt}}]\n", 6), "5 model rounds", "cancelled"},
+		"the model failed":                      {same + "  - fail: {kind: error, error: rate, message: slow down}\n", "slow down", "failed"},
+		"the model failed, in an older program": {same + "  - fail: {kind: error, error: rate, message: slow down}\n", "slow down", "failed"},
+		"nothing but rubbish":                   {strings.Repeat("  - calls: [{raw: {id: a, name: nope, arguments: \"\"}}]\n", 4), "4 times in a row", "failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answers := "version: 1\nentries:\n" + c.answers + "  - {when: \"2/1\", text: Going on.}\n"
@@ -265,12 +267,22 @@ func TestATurnThatTheHostEndedReplays(t *testing.T) {
 			settings.MaxRounds = 5
 			r.Configure(settings)
 			id, res := r.run("go")
-			if res.Outcome != "cancelled" || !strings.Contains(res.Text, c.why) {
+			if res.Outcome != c.outcome || !strings.Contains(res.Text, c.why) {
 				t.Fatalf("turn ended %+v", res)
 			}
 			r.Shutdown()
 			before := folds(t, r.store, id)
-			next := over(t, r.dir, &faultyStore{Store: r.store, snapshots: func([]store.Snapshot) []store.Snapshot { return nil }}, answers)
+			faulty := &faultyStore{Store: r.store, snapshots: func([]store.Snapshot) []store.Snapshot { return nil }}
+			if strings.Contains(name, "older") { // which called a failed turn cancelled
+				faulty.events = func(events []store.Event) []store.Event {
+					for i := range events {
+						data := &events[i].Payload.Data
+						*data = bytes.Replace(*data, []byte(`"outcome":"failed"`), []byte(`"outcome":"cancelled"`), 1)
+					}
+					return events
+				}
+			}
+			next := over(t, r.dir, faulty, answers)
 			if got, err := next.Resume(t.Context(), id); err != nil || got.State != "idle" {
 				t.Fatalf("resumed %+v, %v", got, err)
 			}

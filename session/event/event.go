@@ -203,7 +203,7 @@ type Emit struct {
 type Done struct {
 	Turn    uint64 `json:"turn"`
 	ID      uint64 `json:"id"`
-	Outcome string `json:"outcome"` // "complete" or "cancelled"
+	Outcome string `json:"outcome"` // "complete", "cancelled" or "failed"
 }
 
 // Error is a failure that the person must see, e.g. a model call spent for good.

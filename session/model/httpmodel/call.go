@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"syscall"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
@@ -63,6 +64,7 @@ func (c *Caller) Do(ctx context.Context, p model.Profile, endpoint *url.URL, del
 			return resp, nil
 		}
 		f := c.failed(ctx, a, err, endpoint)
+		advise(f.err, p, endpoint)
 		f.err.Message = hide.clean(f.err.Message)
 		if f.once && !slipped {
 			slipped = true
@@ -138,6 +140,8 @@ func network(err error) string {
 		return "no such host; check the profile's base_url"
 	}
 	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused; start the server that listens there, or correct the profile's base_url"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return "the connection was closed before the answer was complete"
 	}
