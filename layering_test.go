@@ -15,11 +15,11 @@ const module = "github.com/agent-lsp/agent-lsp/"
 // a package that is not listed may import none. ARCHITECTURE.md shows the map.
 var mayImport = map[string][]string{
 	"cmd/agent-lsp":           {""},
-	"lsp":                     {"lsp/text", "lsp/wire", "lsp/editor", "session", "session/", "tools", "checker", "core/abi"},
-	"lsp/editor":              {"lsp/text", "tools"},
+	"lsp":                     {"lsp/text", "lsp/wire", "lsp/editor", "session", "session/", "tools", "checker", "core/abi", "workspace"},
+	"lsp/editor":              {"lsp/text", "tools", "workspace"},
 	"lsp/wire":                {"lsp/text"},
 	"lsp/lsptest":             {"lsp/text", "lsp/wire"},
-	"session":                 {"core", "core/abi", "session/", "tools", "checker"},
+	"session":                 {"core", "core/abi", "session/", "tools", "checker", "workspace"},
 	"session/event":           {"core/abi", "session/model"},
 	"session/history":         {"core/abi", "session/event", "session/model", "session/store"},
 	"session/projection":      {"session/history", "session/model"},
@@ -30,9 +30,9 @@ var mayImport = map[string][]string{
 	"session/store/sqlite":    {"session/store/contract"},
 	"session/store/postgres":  {"session/store/contract"},
 	"session/store/storetest": {"session/store"},
-	"tools":                   {"core/abi", "tools/proc"},
-	"checker":                 {"tools/proc"},
-	"config":                  {"session/model"},
+	"tools":                   {"core/abi", "tools/proc", "workspace"},
+	"checker":                 {"tools/proc", "workspace"},
+	"config":                  {"session/model", "workspace"},
 	"core":                    {"core/abi", "core/loop"},
 	"core/loop":               {"core/abi"},
 	"core/guest":              {"core/abi", "core/loop"},
@@ -50,6 +50,7 @@ var owned = map[string]string{
 	"github.com/tetratelabs/wazero": "core",
 	"go.lsp.dev/":                   "lsp",
 	"os/exec":                       "tools/proc",
+	"github.com/fsnotify/":          "workspace",
 }
 
 // exempt may break an ownership: the headless client speaks the protocol, too.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // DefaultDebounce is how long a Watcher waits for more changes.
@@ -89,7 +89,7 @@ type WatchConfig struct {
 type Watcher struct {
 	workspace string
 	cfg       WatchConfig
-	system    *fsnotify.Watcher
+	system    *workspace.Notifier
 	changes   chan Change
 	quit      context.CancelFunc
 	ended     chan struct{}
@@ -97,33 +97,33 @@ type Watcher struct {
 
 // Watch begins to watch a workspace. An error means that nothing is watched, as
 // when the system's limit of watches is reached.
-func Watch(workspace string, cfg WatchConfig) (*Watcher, error) {
-	workspace = absolute(workspace)
+func Watch(folder string, cfg WatchConfig) (*Watcher, error) {
+	folder = absolute(folder)
 	if cfg.Debounce <= 0 {
 		cfg.Debounce = DefaultDebounce
 	}
 	if cfg.After == nil {
 		cfg.After = time.After
 	}
-	if info, err := os.Stat(workspace); err != nil {
+	if info, err := os.Stat(folder); err != nil {
 		return nil, fmt.Errorf("watch: %w", err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("watch %s: it is not a directory", workspace)
+		return nil, fmt.Errorf("watch %s: it is not a directory", folder)
 	}
-	system, err := fsnotify.NewWatcher()
+	system, err := workspace.NewNotifier()
 	if err != nil {
-		return nil, fmt.Errorf("watch %s: %w", workspace, err)
+		return nil, fmt.Errorf("watch %s: %w", folder, err)
 	}
 	ctx, quit := context.WithCancel(context.Background())
 	w := &Watcher{
-		workspace: workspace, cfg: cfg, system: system, quit: quit,
+		workspace: folder, cfg: cfg, system: system, quit: quit,
 		changes: make(chan Change), ended: make(chan struct{}),
 	}
 	l := &watching{Watcher: w, dirs: make(map[string]bool), texts: make(sameText), pending: make(map[string]bool)}
-	if err := l.add(ctx, workspace, false); err != nil {
+	if err := l.add(ctx, folder, false); err != nil {
 		quit()
 		_ = system.Close()
-		return nil, fmt.Errorf("watch %s: %w", workspace, err)
+		return nil, fmt.Errorf("watch %s: %w", folder, err)
 	}
 	go l.run(ctx)
 	return w, nil
@@ -175,12 +175,12 @@ func (l *watching) run(ctx context.Context) {
 		case <-l.overdue:
 			l.due = true
 			l.settled, l.overdue = nil, nil
-		case e, ok := <-l.system.Events:
+		case e, ok := <-l.system.Events():
 			if !ok {
 				return
 			}
 			l.event(ctx, e)
-		case err, ok := <-l.system.Errors:
+		case err, ok := <-l.system.Errors():
 			if !ok {
 				return
 			}
@@ -227,9 +227,9 @@ func (l *watching) file(path string) {
 	l.touch()
 }
 
-func (l *watching) event(ctx context.Context, e fsnotify.Event) {
-	path := filepath.Clean(e.Name)
-	if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+func (l *watching) event(ctx context.Context, e workspace.Event) {
+	path := e.Path
+	if e.What.Has(workspace.Gone) {
 		if l.dirs[path] {
 			l.forget(path)
 		}
@@ -237,7 +237,7 @@ func (l *watching) event(ctx context.Context, e fsnotify.Event) {
 			l.file(path)
 		}
 	}
-	if e.Has(fsnotify.Create) {
+	if e.What.Has(workspace.Made) {
 		info, err := os.Lstat(path)
 		if err == nil && info.IsDir() {
 			if skipDir(path) {
@@ -251,7 +251,7 @@ func (l *watching) event(ctx context.Context, e fsnotify.Event) {
 			return
 		}
 	}
-	if e.Has(fsnotify.Create) || e.Has(fsnotify.Write) {
+	if e.What.Has(workspace.Made | workspace.Written) {
 		l.file(path)
 	}
 }
@@ -296,7 +296,7 @@ func (l *watching) forget(dir string) {
 
 // failure is told with the next change; after lost events all is looked at anew.
 func (l *watching) failure(ctx context.Context, err error) {
-	if errors.Is(err, fsnotify.ErrEventOverflow) {
+	if errors.Is(err, workspace.ErrLost) {
 		l.lost = true
 		clear(l.pending)
 		clear(l.texts)

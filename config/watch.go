@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // Watching says what to watch and whom to tell. Both functions are called from
@@ -41,7 +41,7 @@ type Watcher struct {
 	err   error         // of closing; set before done is closed
 }
 
-// notifier is what is needed of fsnotify.
+// notifier is what is needed of a workspace.Notifier.
 type notifier interface {
 	Add(dir string) error
 	Remove(dir string) error
@@ -50,14 +50,14 @@ type notifier interface {
 
 // Watch starts to watch. The watcher must be closed.
 func Watch(w Watching) (*Watcher, error) {
-	n, err := fsnotify.NewWatcher()
+	n, err := workspace.NewNotifier()
 	if err != nil {
 		return nil, fmt.Errorf("watch configuration: %w", err)
 	}
-	return watch(w, n, n.Events, n.Errors), nil
+	return watch(w, n, n.Events(), n.Errors()), nil
 }
 
-func watch(w Watching, n notifier, events <-chan fsnotify.Event, errs <-chan error) *Watcher {
+func watch(w Watching, n notifier, events <-chan workspace.Event, errs <-chan error) *Watcher {
 	r := &Watcher{files: make(chan []string), stop: make(chan struct{}), done: make(chan struct{})}
 	w.Files = slices.Clone(w.Files)
 	l := &watchLoop{Watching: w, notifier: n, watched: map[string]bool{}}
@@ -98,7 +98,7 @@ type watchLoop struct {
 	last     string          // the last failure told, so that one is told once
 }
 
-func (l *watchLoop) run(events <-chan fsnotify.Event, errs <-chan error, files <-chan []string, stop <-chan struct{}) {
+func (l *watchLoop) run(events <-chan workspace.Event, errs <-chan error, files <-chan []string, stop <-chan struct{}) {
 	timer := time.NewTimer(quiet)
 	timer.Stop()
 	defer timer.Stop()
@@ -128,7 +128,7 @@ func (l *watchLoop) run(events <-chan fsnotify.Event, errs <-chan error, files <
 			if !ok {
 				return
 			}
-			if errors.Is(err, fsnotify.ErrEventOverflow) {
+			if errors.Is(err, workspace.ErrLost) {
 				l.arm()
 				changed() // what was lost may have been one of ours
 				continue
@@ -143,9 +143,9 @@ func (l *watchLoop) run(events <-chan fsnotify.Event, errs <-chan error, files <
 
 // concerns says whether an event is about a file, what it links to, or a
 // directory on the way to it.
-func (l *watchLoop) concerns(e fsnotify.Event) bool {
-	name := filepath.Clean(e.Name)
-	if l.watched[name] && e.Op&(fsnotify.Remove|fsnotify.Rename) != 0 {
+func (l *watchLoop) concerns(e workspace.Event) bool {
+	name := e.Path
+	if l.watched[name] && e.What.Has(workspace.Gone) {
 		delete(l.watched, name) // the system watches it no more
 	}
 	if l.targets[name] {

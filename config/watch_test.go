@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -44,7 +44,7 @@ func (f *fakeNotifier) Close() error {
 type watched struct {
 	t       *testing.T
 	fake    *fakeNotifier
-	events  chan fsnotify.Event
+	events  chan workspace.Event
 	errs    chan error
 	watcher *Watcher
 	start   time.Time
@@ -55,7 +55,7 @@ type watched struct {
 func watchFake(t *testing.T, fail error, files ...string) *watched {
 	w := &watched{
 		t: t, fake: &fakeNotifier{dirs: map[string]bool{}, fail: fail},
-		events: make(chan fsnotify.Event), errs: make(chan error), start: time.Now(),
+		events: make(chan workspace.Event), errs: make(chan error), start: time.Now(),
 	}
 	w.watcher = watch(Watching{
 		Files:   files,
@@ -66,9 +66,9 @@ func watchFake(t *testing.T, fail error, files ...string) *watched {
 }
 
 // at sends an event at a time of the bubble.
-func (w *watched) at(d time.Duration, op fsnotify.Op, name string) {
+func (w *watched) at(d time.Duration, op workspace.What, name string) {
 	time.Sleep(d - time.Since(w.start))
-	w.events <- fsnotify.Event{Name: name, Op: op}
+	w.events <- workspace.Event{Path: name, What: op}
 }
 
 // end closes the watcher after some time and compares when it told of changes.
@@ -91,11 +91,11 @@ func TestChangesThatComeTogetherAreToldOnce(t *testing.T) {
 	file, other := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.yaml")
 	synctest.Test(t, func(t *testing.T) {
 		w := watchFake(t, nil, file)
-		w.at(0, fsnotify.Create, file)
-		w.at(50*ms, fsnotify.Write, other)
-		w.at(90*ms, fsnotify.Write, file)
-		w.at(2000*ms, fsnotify.Rename, file)
-		w.at(3000*ms, fsnotify.Write, other)
+		w.at(0, workspace.Made, file)
+		w.at(50*ms, workspace.Written, other)
+		w.at(90*ms, workspace.Written, file)
+		w.at(2000*ms, workspace.Gone, file)
+		w.at(3000*ms, workspace.Written, other)
 		w.end(10*time.Second, 190*ms, 2100*ms)
 	})
 }
@@ -105,7 +105,7 @@ func TestChangesWithoutAPauseAreToldInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watchFake(t, nil, file)
 		for i := range 30 {
-			w.at(time.Duration(i)*60*ms, fsnotify.Write, file)
+			w.at(time.Duration(i)*60*ms, workspace.Written, file)
 		}
 		w.end(10*time.Second, 1000*ms, 1840*ms)
 	})
@@ -115,7 +115,7 @@ func TestACloseWithAChangeUnderWayTellsNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.yaml")
 	synctest.Test(t, func(t *testing.T) {
 		w := watchFake(t, nil, file)
-		w.at(0, fsnotify.Write, file)
+		w.at(0, workspace.Written, file)
 		w.end(50 * ms)
 		w.watcher.Set(nil) // after the end it does nothing
 	})
@@ -137,11 +137,11 @@ func TestADirectoryThatComesLaterIsWatched(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		w.at(0, fsnotify.Create, filepath.Join(dir, "x"))
+		w.at(0, workspace.Made, filepath.Join(dir, "x"))
 		expect(filepath.Dir(file))
 		// Removed and made again before the event arrives.
 		delete(w.fake.dirs, filepath.Dir(file))
-		w.at(1000*ms, fsnotify.Remove, filepath.Dir(file))
+		w.at(1000*ms, workspace.Gone, filepath.Dir(file))
 		expect(filepath.Dir(file))
 		w.watcher.Set([]string{filepath.Join(dir, "b.yaml")})
 		expect(dir)
@@ -166,7 +166,7 @@ func TestWhatALinkPointsToIsWatched(t *testing.T) {
 		if !w.fake.dirs[dir] || !w.fake.dirs[filepath.Dir(target)] {
 			t.Errorf("watching %v", w.fake.dirs)
 		}
-		w.at(0, fsnotify.Write, target)
+		w.at(0, workspace.Written, target)
 		w.end(time.Second, 100*ms)
 	})
 }
@@ -175,7 +175,7 @@ func TestFailuresAreToldOnceAndLostEventsCountAsChanges(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.yaml")
 	synctest.Test(t, func(t *testing.T) {
 		w := watchFake(t, errors.New("no watches left"), file)
-		w.errs <- fsnotify.ErrEventOverflow
+		w.errs <- workspace.ErrLost
 		w.errs <- errors.New("broken")
 		w.end(time.Second, 100*ms)
 		want := []string{"watch " + filepath.Dir(file) + " for changes of the configuration: no watches left", "watch configuration: broken"}
