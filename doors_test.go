@@ -17,8 +17,8 @@ import (
 // runs in a workspace or on data of one belongs here only where the person
 // switched the sandbox off.
 var unconfined = []string{
-	"cmd/agent-lsp/checks.go checkerConfig", // the person switched it off
-	"tools/sandbox.go confinement",          // the person switched it off
+	"cmd/agent-lsp/checks.go confineChecks", // the person switched it off
+	"tools/sandbox.go switchedOff",          // the person switched it off
 	"tools/sandbox.go looking",              // where the system cannot confine; the configuration names no program
 }
 

@@ -39,6 +39,9 @@ type Config struct {
 	Keep []string
 	// Policy says what the commands may do; nothing runs without one.
 	Policy proc.Policy
+	// Temp is the directory for files that are written for the commands to read; ""
+	// means the system's. The policy must let it be seen.
+	Temp string
 	// Unsaved answers the texts of open documents that the disk does not hold, by
 	// absolute path. It is called at the start of every run, from the goroutine
 	// of the check; nil means that there are none.

@@ -38,7 +38,7 @@ func (c *Checker) goPlan(_ context.Context, j job) plan {
 	if len(j.unsaved) == 0 {
 		return p
 	}
-	o, err := newOverlay(j.root, j.unsaved)
+	o, err := newOverlay(c.cfg.Temp, j.root, j.unsaved)
 	if err != nil {
 		p.fail = fmt.Sprintf("the unsaved text of open files could not be handed to the go command (%v), so %s", err, j.unchecked())
 		return p
@@ -78,8 +78,8 @@ type overlay struct {
 	names     *strings.Replacer // from the copies' names to the files'
 }
 
-func newOverlay(root string, texts map[string]string) (*overlay, error) {
-	dir, err := os.MkdirTemp("", "agent-lsp-overlay-")
+func newOverlay(temp, root string, texts map[string]string) (*overlay, error) {
+	dir, err := os.MkdirTemp(temp, "agent-lsp-overlay-")
 	if err != nil {
 		return nil, err
 	}

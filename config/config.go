@@ -38,6 +38,8 @@ type Config struct {
 	Request Request `json:"request"`
 	// Exec is about the commands that the agent runs, git included.
 	Exec Exec `json:"exec"`
+	// Sandbox is about what commands and checks may read.
+	Sandbox Sandbox `json:"sandbox"`
 	// Checker is about the project's own compiler, which runs after an edit.
 	Checker Checker `json:"checker"`
 	// Browse is about web pages that the agent fetches.
@@ -90,12 +92,22 @@ type Exec struct {
 	Timeout Duration `json:"timeout" min:"1" limit:"lower"`
 	// Output is how many characters of a command's output the model reads, of its head and tail.
 	Output int `json:"output" min:"1" limit:"lower"`
-	// Sandbox confines commands and checkers to writing inside the workspace, temporary files and the caches of toolchains, where the kernel can; doctor says whether it does.
+	// Sandbox confines commands and checks: they write inside the workspace, to temporary files of their own and to the caches of toolchains, read no secrets and reach no other process, where the kernel can; doctor says how.
 	Sandbox bool `json:"sandbox"`
 	// Writable are further directories that confined commands may write to: absolute, or with ~ for the home directory.
 	Writable []string `json:"writable"`
+	// Network says whether commands reach other machines: off, on, or ask, with which allowing a command allows its network, too.
+	Network string `json:"network" enum:"off,ask,on"`
 	// KeepEnv names environment variables that commands and checkers get besides the known harmless ones, such as PATH, HOME and those of toolchains.
 	KeepEnv []string `json:"keep_env"`
+}
+
+// Sandbox says what commands and checks may read.
+type Sandbox struct {
+	// DenyRead are files and directories that commands and checks cannot read, besides keys, passwords and histories: absolute, or with ~ for the home directory.
+	DenyRead []string `json:"deny_read"`
+	// Read are files and directories that they can read although they hold secrets.
+	Read []string `json:"read"`
 }
 
 // Checker says what is checked after an edit, and within which bounds.
@@ -108,6 +120,8 @@ type Checker struct {
 	Cap int `json:"cap" min:"1" limit:"lower"`
 	// Commands are programs with arguments, by ecosystem (cargo, node, deno, go, python, or one of your own naming): each replaces the built-in command or adds one.
 	Commands map[string][]string `json:"commands"`
+	// Network lets checks reach other machines, for tools that fetch what a project depends on.
+	Network bool `json:"network"`
 	// Off lists the ecosystems that are not checked.
 	Off []string `json:"off"`
 	// Roots are exceptions for single directories, by path: absolute, or relative to the workspace root.
@@ -188,7 +202,7 @@ func Default() Config {
 		Approvals: "ask",
 		Turn:      Turn{MaxRounds: 50},
 		Request:   Request{Timeout: Duration(10 * time.Minute), IdleTimeout: Duration(2 * time.Minute), Retries: 4},
-		Exec:      Exec{Timeout: Duration(2 * time.Minute), Output: 16_000, Sandbox: true},
+		Exec:      Exec{Timeout: Duration(2 * time.Minute), Output: 16_000, Sandbox: true, Network: "ask"},
 		Checker:   Checker{Enabled: true, Timeout: Duration(time.Minute), Cap: 16_000},
 		Browse:    Browse{MaxBytes: 2_000_000, Timeout: Duration(30 * time.Second)},
 		Retention: Retention{Sessions: 500, Days: 90},

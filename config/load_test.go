@@ -101,11 +101,13 @@ approvals: edits
 rules: {allow: [exec: [go, test], git: [status]], deny: [exec: [rm], {browse: []}, {read: .env, write: .env}]}
 turn: {max_rounds: 7}
 request: {timeout: 1m, idle_timeout: 1s, retries: 0}
-exec: {timeout: 90s, output: 1, sandbox: false, writable: [/opt/cache], keep_env: [GOFLAGS]}
+exec: {timeout: 90s, output: 1, sandbox: false, writable: [/opt/cache], network: "off", keep_env: [GOFLAGS]}
+sandbox: {deny_read: [~/private], read: [~/.npmrc]}
 checker:
   enabled: false
   timeout: 2s
   cap: 3
+  network: true
   commands: {go: [go, vet, ./...], my: [make, 1]}
   off: [deno]
   roots: {sub/dir: {command: [a]}, /abs: {off: true}}
@@ -132,11 +134,12 @@ log: {level: debug}
 		}
 		c.Turn.MaxRounds = 7
 		c.Request = Request{Duration(time.Minute), Duration(time.Second), 0}
-		c.Exec = Exec{Duration(90 * time.Second), 1, false, []string{"/opt/cache"}, []string{"GOFLAGS"}}
+		c.Exec = Exec{Duration(90 * time.Second), 1, false, []string{"/opt/cache"}, "off", []string{"GOFLAGS"}}
+		c.Sandbox = Sandbox{[]string{"~/private"}, []string{"~/.npmrc"}}
 		c.Checker = Checker{
 			false, Duration(2 * time.Second), 3,
 			map[string][]string{"go": {"go", "vet", "./..."}, "my": {"make", "1"}},
-			[]string{"deno"},
+			true, []string{"deno"},
 			map[string]CheckerRoot{"sub/dir": {Command: []string{"a"}}, "/abs": {Off: true}},
 		}
 		c.Browse = Browse{true, 4, Duration(5 * time.Second)}

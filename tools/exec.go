@@ -109,7 +109,10 @@ func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) Ou
 		}
 		return failf("%s could not be started: %s", spec.Argv[0], err)
 	}
-	out := Outcome{State: stateOf(r), Text: e.ended(spec, r)}
+	out := Outcome{State: stateOf(r), Text: e.ended(spec, r) + putBackText(realPath(e.ws.Dir()), r.PutBack)}
+	if e.cfg.Exec.Sandbox != nil {
+		out.Text += stoppedText(r)
+	}
 	// What is done is done, also when the turn was cancelled meanwhile.
 	if watch != nil {
 		out.Touched = watch.changed(context.WithoutCancel(ctx))

@@ -145,7 +145,7 @@ func TestConfinedCommandsWriteInsideOnly(t *testing.T) {
 	}
 	needs(t, "git")
 	outside := unwritable(t)
-	w := newWorld(t, map[string]string{"f": "a\n"}, func(c *Config) { c.Exec.Sandbox = true })
+	w := newWorld(t, map[string]string{"f": "a\n"}, func(c *Config) { c.Exec.Sandbox = &proc.Sandbox{Writable: proc.Scratch(os.Environ())} })
 	initRepo(t, w)
 	want(t, w.run(execOp("sh", "-c", "echo b >f && echo c >g && echo x >/dev/null && echo t >$(mktemp) && echo fine")), Completed, "fine", "[changed files: f, g]")
 	want(t, w.run(execOp("sh", "-c", "echo x >"+outside+"/x")), Failed, "cannot create")

@@ -51,11 +51,9 @@ type ExecConfig struct {
 	// Keep are names of variables that commands get besides those of
 	// proc.Environment; Secrets win.
 	Keep []string
-	// Sandbox confines writing to the workspace, temporary files and caches where
-	// the system can; see proc.SandboxSupport.
-	Sandbox bool
-	// Writable are further absolute paths that a confined program may write below.
-	Writable []string
+	// Sandbox confines commands, besides in their workspace; nil confines none. See
+	// package sandbox.
+	Sandbox *proc.Sandbox
 }
 
 // BrowseConfig bounds what Browse fetches.

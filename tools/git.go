@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -113,17 +112,6 @@ func (e *Executor) insideGit(c gitCommand) (dir string, err error) {
 	return dir, nil
 }
 
-// gitConnects are the subcommands that may speak to another machine.
-var gitConnects = []string{"push", "fetch", "pull", "clone", "ls-remote", "remote", "submodule", "archive"}
-
-// agentSocket is the socket of the person's SSH agent in an environment that has one.
-func agentSocket(env []string) []string {
-	if sock, ok := proc.Getenv(env, "SSH_AUTH_SOCK"); ok && filepath.IsAbs(sock) {
-		return []string{sock}
-	}
-	return nil
-}
-
 func (e *Executor) git(ctx context.Context, op gitArgs) Outcome {
 	c, err := parseGit(op.Argv)
 	if err != nil {
@@ -142,7 +130,7 @@ func (e *Executor) git(ctx context.Context, op gitArgs) Outcome {
 	env := e.gitEnv(c.name)
 	return e.command(ctx, proc.Spec{
 		Argv: slices.Concat([]string{"git"}, gitSafe, []string{c.name}, c.flags, c.args), Dir: dir, Env: env,
-		Timeout: e.cfg.Exec.Timeout, Policy: e.confinement(agentSocket(env)...),
+		Timeout: e.cfg.Exec.Timeout, Policy: e.gitConfinement(c, env),
 	}, !c.reads)
 }
 

@@ -123,7 +123,7 @@ func runsNothing(t *testing.T, policy Policy, p plant, looks [][]string) {
 	tw := newTripwire(t)
 	put := strings.NewReplacer("NAME", tw.program, "HOOKS", filepath.Dir(tw.program), "UP", tw.program)
 	w := newWorld(t, map[string]string{"f": "a\n", "sub/g": "a\n", ".gitattributes": "* filter=x diff=x\n", "sub/.gitattributes": "* filter=x diff=x\n"},
-		func(c *Config) { c.Policy, c.Exec.Sandbox = policy, false })
+		func(c *Config) { c.Policy = policy })
 	repositoryWithSubmodule(t, w)
 	plantInGit(t, w, ".git", put, p.config, p.files)
 	if _, nested := p.files["nested"]; nested {
@@ -283,7 +283,6 @@ func TestTheServersOwnGitTellsTheTruth(t *testing.T) {
 func TestTheServersOwnGitIsConfined(t *testing.T) {
 	needs(t, "git")
 	w := newWorld(t, map[string]string{"f": "a\n"}, func(c *Config) {
-		c.Exec.Sandbox = false
 		c.Exec.Env = append(os.Environ(), "SSH_AUTH_SOCK=/x", "SSH_AGENT_PID=1", "GPG_AGENT_INFO=/x", "GIT_EXTERNAL_DIFF=/x", "GIT_CONFIG_PARAMETERS='a.b=c'", "GIT_CONFIG_COUNT=0")
 	})
 	initRepo(t, w)

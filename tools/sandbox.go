@@ -2,17 +2,81 @@ package tools
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/agent-lsp/agent-lsp/tools/sandbox"
 )
 
-// confinement confines the writing of commands when the configuration wants it
-// and the system can. Sockets are those of other processes that they may use.
-func (e *Executor) confinement(sockets ...string) proc.Policy {
-	if !e.cfg.Exec.Sandbox {
-		return proc.Unconfined("the person switched the sandbox off, or the system has none")
+// confinement is the policy of commands: the session's sandbox with the workspace
+// and its repository, less what is obeyed in them.
+func (e *Executor) confinement() proc.Policy {
+	if e.cfg.Exec.Sandbox == nil {
+		return switchedOff()
 	}
-	return proc.Confined(proc.Sandbox{Writable: e.writable(), Network: true, Sockets: sockets})
+	box := e.box()
+	root := realPath(e.ws.Dir())
+	sandbox.ProtectTree(&box, root)
+	if r, ok, err := e.findRepository(root); ok && err == nil {
+		if r.top != root {
+			sandbox.ProtectTree(&box, r.top)
+		}
+		protectRepository(&box, r)
+	}
+	return proc.Confined(box)
+}
+
+// switchedOff is the policy where nothing confines commands.
+func switchedOff() proc.Policy {
+	return proc.Unconfined("the person switched the sandbox off, or the system has none")
+}
+
+func protectRepository(box *proc.Sandbox, r repository) {
+	sandbox.ProtectGit(box, r.common)
+	if r.dir != r.common {
+		sandbox.ProtectGit(box, r.dir)
+	}
+}
+
+// gitSettles are the subcommands that write a repository's settings by design,
+// which branch follows which for instance. They are asked about.
+var gitSettles = []string{
+	"push", "pull", "fetch", "branch", "switch", "checkout", "remote", "submodule", "config", "init", "clone", "worktree", "sparse-checkout", "subtree", "lfs",
+}
+
+// gitConnects are the subcommands that may speak to another machine.
+var gitConnects = []string{"push", "fetch", "pull", "clone", "ls-remote", "remote", "submodule", "archive"}
+
+// gitConfinement is the policy of a git call that somebody allowed. It may write
+// what git tracks, whoever obeys that, but no hooks; its settings only where that
+// is what the call is for. One that speaks to another machine has the network, and
+// the person's SSH agent.
+func (e *Executor) gitConfinement(c gitCommand, env []string) proc.Policy {
+	if e.cfg.Exec.Sandbox == nil {
+		return switchedOff()
+	}
+	box := e.box()
+	if r, ok, err := e.findRepository(realPath(e.ws.Dir())); ok && err == nil {
+		protectRepository(&box, r)
+	}
+	if slices.Contains(gitSettles, c.name) {
+		box.Protected = slices.DeleteFunc(box.Protected, func(p string) bool { return strings.HasPrefix(filepath.Base(p), "config") })
+	}
+	if slices.Contains(gitConnects, c.name) {
+		box.Network = true
+		if sock, ok := proc.Getenv(env, "SSH_AUTH_SOCK"); ok && filepath.IsAbs(sock) {
+			box.Sockets = append(slices.Clone(box.Sockets), sock)
+		}
+		if home, ok := proc.Getenv(env, "HOME"); ok {
+			for _, name := range []string{"known_hosts", "known_hosts2", "config"} { // which hold no keys
+				box.Readable = append(box.Readable, filepath.Join(home, ".ssh", name))
+			}
+		}
+	}
+	return proc.Confined(box)
 }
 
 // looking is the policy of the git that the server itself runs to look at a
@@ -28,12 +92,72 @@ func looking() proc.Policy {
 // that it runs leaves a trace.
 var lookWrites = []string{os.DevNull}
 
+// box is the session's sandbox with the places of its workspace.
+func (e *Executor) box() proc.Sandbox {
+	box := *e.cfg.Exec.Sandbox
+	box.Writable = e.writable()
+	box.Readable = slices.Clone(box.Readable)
+	return box
+}
+
 // writable are the places that a confined command may write below: the workspace
-// and the repository that it is part of, temporary files and caches.
+// and the repository that it is part of, and the session's sandbox's own.
 func (e *Executor) writable() []string {
-	out := append([]string{e.ws.Dir()}, proc.Scratch(e.env())...)
+	out := []string{e.ws.Dir()}
 	if e.outer != "" {
 		out = append(out, e.outer)
 	}
-	return append(out, e.cfg.Exec.Writable...)
+	if e.cfg.Exec.Sandbox != nil {
+		out = append(out, e.cfg.Exec.Sandbox.Writable...)
+	}
+	return out
+}
+
+// stopped are what programs print when the sandbox stopped them, and what to say of
+// it, so that nobody tries again by other ways.
+var stopped = []struct {
+	prints *regexp.Regexp
+	says   string
+}{
+	{
+		regexp.MustCompile(`(?i)could not resolve host|name resolution|network is unreachable|no such host|ENOTFOUND|EAI_AGAIN|ENETUNREACH|socket: permission denied`),
+		"[no network in the sandbox]",
+	},
+	{
+		regexp.MustCompile(`Read-only file system|Device or resource busy|EROFS`),
+		"[the sandbox: commands write inside the workspace, to temporary files and to caches; not to git's settings and hooks, nor to files that editors and agents obey]",
+	},
+	{
+		regexp.MustCompile(`could not read Username|Permission denied \(publickey`),
+		"[the sandbox: keys and passwords are not read by commands; an SSH agent serves git, and sandbox.read in the person's settings shows files]",
+	},
+}
+
+// stoppedText says what the sandbox probably stopped.
+func stoppedText(r proc.Result) string {
+	if r.OK() {
+		return ""
+	}
+	var out string
+	for _, s := range stopped {
+		if s.prints.Match(r.Stderr.Bytes()) || s.prints.Match(r.Stdout.Bytes()) {
+			out += "\n" + s.says
+		}
+	}
+	return out
+}
+
+// putBackText names protected places that a command changed.
+func putBackText(root string, paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = p
+		if rel, err := filepath.Rel(root, p); err == nil && filepath.IsLocal(rel) {
+			names[i] = filepath.ToSlash(rel)
+		}
+	}
+	return "\n[put back: " + strings.Join(names, ", ") + "; commands may not change what git, editors and agents obey]"
 }

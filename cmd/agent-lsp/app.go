@@ -37,6 +37,7 @@ type app struct {
 	ctx     context.Context // ends with the app
 	stop    context.CancelFunc
 	checks  checks
+	boxes   boxes
 	jobs    sync.WaitGroup
 	storing sync.Once
 	stored  chan struct{} // closed when store and unsaved are set
@@ -101,6 +102,7 @@ func (a *app) close() {
 	a.stop()
 	a.checks.close()
 	a.jobs.Wait()
+	a.boxes.close()
 	ctx := context.Background()
 	if err := a.core.Close(ctx); err != nil {
 		a.log.Warn("close the core", "err", err)
@@ -119,6 +121,7 @@ func (a *app) engine(editor session.Editor) (lsp.Engine, error) {
 	configured := a.settings(a.firstFolder())
 	cfg := configured.Config
 	settings := a.engineSettings()
+	a.checks.confine = a.confineChecks
 	a.checks.start(editor, a.report, a.log)
 	a.openStore(a.place(&cfg), retention(&cfg))
 	a.watchFiles()

@@ -16,6 +16,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/agent-lsp/agent-lsp/tools/sandbox"
 )
 
 // checks are the checkers of the workspace folders, one each, because a folder's
@@ -30,6 +31,8 @@ type checks struct {
 	closed  bool                                  // folders that are opened now are closed at once
 	report  func(folder string, r checker.Result) // nil: nothing is watched
 	log     *slog.Logger
+	// confine returns what a folder's checks may do, and where they find files.
+	confine func(root string, c *config.Config) (p proc.Policy, temp string, err error)
 }
 
 // start lets checkers see the editor's unsaved documents. While findings are shown
@@ -69,12 +72,12 @@ func (c *checks) of(root string) *checker.Checker {
 		cfg = new(config.Default())
 	}
 	editor := c.editor
-	made := checker.New(checkerConfig(root, cfg, func() map[string]string {
+	made := checker.New(c.confined(root, cfg, checkerConfig(root, cfg, func() map[string]string {
 		if editor == nil {
 			return nil
 		}
 		return editor.Unsaved(root)
-	}))
+	})))
 	if c.made == nil {
 		c.made = map[string]*checker.Checker{}
 	}
@@ -149,16 +152,40 @@ func withoutKeys(c *config.Config) []string {
 	})
 }
 
+// confined adds what a folder's checks may do. Without a policy none runs.
+func (c *checks) confined(root string, cfg *config.Config, out checker.Config) checker.Config {
+	if c.confine == nil {
+		return out
+	}
+	var err error
+	if out.Policy, out.Temp, err = c.confine(root, cfg); err != nil {
+		c.log.Error("checks do not run", "err", err)
+	}
+	return out
+}
+
+// confineChecks lets checks write their workspace, less what is obeyed in it. Temp
+// is where they find what the server writes for them.
+func (a *app) confineChecks(root string, c *config.Config) (p proc.Policy, temp string, err error) {
+	box, err := a.boxes.box(root, c, withoutKeys(c), a.state(), c.Checker.Network)
+	if err != nil {
+		return proc.Policy{}, "", err
+	}
+	if box == nil {
+		return proc.Unconfined("the person switched the sandbox off, or the system has none"), "", nil
+	}
+	box.Writable = append(box.Writable, root)
+	sandbox.ProtectTree(box, root)
+	sandbox.ProtectGit(box, filepath.Join(root, ".git"))
+	return proc.Confined(*box), filepath.Join(box.Temp, given), nil
+}
+
 // checkerConfig is the checker's part of a configuration.
 func checkerConfig(root string, c *config.Config, unsaved func() map[string]string) checker.Config {
 	out := checker.Config{
 		Env: withoutKeys(c), Keep: c.Exec.KeepEnv,
 		Trusted: c.Trusted, Timeout: time.Duration(c.Checker.Timeout), Cap: c.Checker.Cap,
 		Commands: map[string]checker.Command{}, Roots: map[string]checker.Command{}, Unsaved: unsaved,
-	}
-	out.Policy = proc.Unconfined("the person switched the sandbox off, or the system has none")
-	if confined(c) {
-		out.Policy = proc.Confined(proc.Sandbox{Network: true, Writable: slices.Concat([]string{root}, proc.Scratch(out.Env), writable(c))})
 	}
 	for name, argv := range c.Checker.Commands {
 		out.Commands[name] = checker.Command{Argv: argv}

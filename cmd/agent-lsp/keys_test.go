@@ -25,6 +25,9 @@ type parts struct {
 	Level     slog.Level
 	Store     string
 	Saves     bool
+	Commands  any
+	Checks    any
+	Confined  bool
 }
 
 func partsOf(t *testing.T, c *config.Config) parts {
@@ -34,8 +37,9 @@ func partsOf(t *testing.T, c *config.Config) parts {
 		t.Fatal(err)
 	}
 	p := parts{
-		Tools: toolsConfig(nil, c, nil), Checker: checkerConfig("/w", c, nil), Session: new(app).sessionSettings(c),
+		Tools: toolsConfig(nil, c, nil, nil), Checker: checkerConfig("/w", c, nil), Session: new(app).sessionSettings(c),
 		Retention: retention(c), Provider: requestBounds(c), Level: level, Store: c.Store, Saves: c.SavesEdits,
+		Commands: boxSettings(c, nil, commandsConnect(c)), Checks: boxSettings(c, nil, c.Checker.Network), Confined: c.Exec.Sandbox,
 	}
 	p.Checker.Env = slices.Clone(p.Checker.Env) // the same variables, in another array
 	return p
@@ -57,8 +61,11 @@ func TestEveryKeyReachesAPartOfTheServer(t *testing.T) {
 		if !another(v) {
 			t.Fatalf("%s: the test knows no other value of %s", key, v.Type())
 		}
-		if key == "log.level" {
+		switch key {
+		case "log.level":
 			v.SetString("debug")
+		case "exec.network":
+			v.SetString("off")
 		}
 		if reflect.DeepEqual(before, partsOf(t, &c)) {
 			t.Errorf("%s changes nothing", key)

@@ -50,7 +50,11 @@ func (a *app) setFolders(folders []string) {
 // configured.
 func (a *app) tools(ws tools.Workspace) (session.Tools, error) {
 	c := a.settings(ws.Dir()).Config
-	x, err := newTools(ws, &c, a.state())
+	box, err := a.boxes.box(ws.Dir(), &c, withoutKeys(&c), a.state(), commandsConnect(&c))
+	if err != nil {
+		return nil, err
+	}
+	x, err := newTools(ws, &c, a.state(), box)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/config"
@@ -12,19 +9,19 @@ import (
 )
 
 // newTools makes the executor of one session. State are the server's own places.
-func newTools(ws tools.Workspace, c *config.Config, state []string) (*tools.Executor, error) {
-	return tools.New(toolsConfig(ws, c, state))
+func newTools(ws tools.Workspace, c *config.Config, state []string, box *proc.Sandbox) (*tools.Executor, error) {
+	return tools.New(toolsConfig(ws, c, state, box))
 }
 
 // toolsConfig is the tools' part of a configuration.
-func toolsConfig(ws tools.Workspace, c *config.Config, state []string) tools.Config {
+func toolsConfig(ws tools.Workspace, c *config.Config, state []string, box *proc.Sandbox) tools.Config {
 	return tools.Config{
 		Workspace: ws,
 		Policy:    policy(c),
 		State:     state,
 		Exec: tools.ExecConfig{
 			Timeout: time.Duration(c.Exec.Timeout), Output: c.Exec.Output, Secrets: keyNames(c), Keep: c.Exec.KeepEnv,
-			Sandbox: confined(c), Writable: writable(c),
+			Sandbox: box,
 		},
 		Browse: tools.BrowseConfig{
 			AllowPrivate: c.Browse.AllowPrivate, MaxBytes: int64(c.Browse.MaxBytes), Timeout: time.Duration(c.Browse.Timeout),
@@ -43,20 +40,6 @@ func policy(c *config.Config) tools.Policy {
 // configuration wants it and the kernel can.
 func confined(c *config.Config) bool {
 	return c.Exec.Sandbox && proc.SandboxSupport().Mechanism != proc.NoMechanism
-}
-
-// writable are the configured directories, with the home directory filled in.
-func writable(c *config.Config) []string {
-	var out []string
-	for _, dir := range c.Exec.Writable {
-		if rest, ok := strings.CutPrefix(dir, "~/"); ok {
-			if home, err := os.UserHomeDir(); err == nil {
-				dir = filepath.Join(home, rest)
-			}
-		}
-		out = append(out, dir)
-	}
-	return out
 }
 
 func rules(in []config.Rule) []tools.Rule {

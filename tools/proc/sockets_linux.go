@@ -20,7 +20,7 @@ func foreignSockets(s Sandbox) []string {
 			continue
 		}
 		p := strings.TrimSuffix(line[at:], "\n")
-		if replaced(s, p) || within("/dev", p) || slices.Contains(s.Sockets, p) || slices.Contains(out, p) {
+		if replaced(s, p) && !insideAny(s.Readable, p) && !insideAny(s.Writable, p) || within("/dev", p) || slices.Contains(s.Sockets, p) || slices.Contains(out, p) {
 			continue
 		}
 		out = append(out, p)

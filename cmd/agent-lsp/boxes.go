@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/agent-lsp/agent-lsp/config"
+	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/agent-lsp/agent-lsp/tools/sandbox"
+)
+
+// given is the directory, beside those for temporary files, of what the server
+// writes for programs to read.
+const given = "given"
+
+// boxes are the directories for temporary files that sandboxes have, one for each
+// workspace folder. The zero value has none.
+type boxes struct {
+	mu    sync.Mutex // guards what follows
+	temps map[string]string
+}
+
+// temp is the directory of a folder.
+func (b *boxes) temp(root string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if dir, ok := b.temps[root]; ok {
+		return dir, nil
+	}
+	dir, err := os.MkdirTemp("", "agent-lsp-")
+	if err == nil {
+		err = os.Mkdir(filepath.Join(dir, given), 0o700)
+	}
+	if err != nil {
+		return "", fmt.Errorf("make a directory for the temporary files of commands: %w", err)
+	}
+	if b.temps == nil {
+		b.temps = map[string]string{}
+	}
+	b.temps[root] = dir
+	return dir, nil
+}
+
+// close removes them.
+func (b *boxes) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, dir := range b.temps {
+		os.RemoveAll(dir) //nolint:errcheck // the system's own cleaning finds what is left
+	}
+	b.temps = nil
+}
+
+// box is the sandbox of a folder's programs, nil where there is none; network says
+// whether they have it.
+func (b *boxes) box(root string, c *config.Config, env, state []string, network bool) (*proc.Sandbox, error) {
+	if !confined(c) {
+		return nil, nil
+	}
+	temp, err := b.temp(root)
+	if err != nil {
+		return nil, err
+	}
+	s := boxSettings(c, state, network)
+	s.Env, s.Temp = env, temp
+	box := s.Box()
+	box.Readable = append(box.Readable, filepath.Join(temp, given))
+	return &box, nil
+}
+
+// boxSettings is the sandbox's part of a configuration.
+func boxSettings(c *config.Config, state []string, network bool) sandbox.Settings {
+	s := sandbox.Settings{
+		State: state, Network: network,
+		Writable: c.Exec.Writable, Read: c.Sandbox.Read, DenyRead: c.Sandbox.DenyRead,
+	}
+	if len(state) > 0 {
+		s.Aside = filepath.Join(state[len(state)-1], "set-aside")
+	}
+	return s
+}
+
+// commandsConnect says whether commands have the network once they are allowed.
+func commandsConnect(c *config.Config) bool { return c.Exec.Network != "off" }

@@ -1,0 +1,87 @@
+package tools
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/agent-lsp/agent-lsp/tools/sandbox"
+)
+
+// confinedWorld is a repository whose commands run in a session's sandbox.
+func confinedWorld(t *testing.T, network bool) *world {
+	t.Helper()
+	needs(t, "git")
+	if s := proc.SandboxSupport(); s.Mechanism == proc.NoMechanism {
+		if os.Getenv("CI") == "true" && os.Getenv("RUNNER_OS") != "macOS" && os.Getenv("RUNNER_OS") != "Windows" {
+			t.Fatal(s)
+		}
+		t.Skip(s)
+	}
+	box := sandbox.Settings{Env: os.Environ(), Temp: t.TempDir(), Aside: filepath.Join(t.TempDir(), "aside"), Network: network}.Box()
+	w := newWorld(t, map[string]string{"f": "a\n", ".vscode/tasks.json": "{}\n", "AGENTS.md": "be kind\n"}, func(c *Config) { c.Exec.Sandbox = &box })
+	initRepo(t, w)
+	git(t, w, "config", "user.name", "t")
+	git(t, w, "config", "user.email", "t@example.org")
+	git(t, w, "config", "commit.gpgsign", "false")
+	return w
+}
+
+// TestCommandsDoNotChangeWhatIsObeyed has commands try, by writing and by making
+// anew.
+func TestCommandsDoNotChangeWhatIsObeyed(t *testing.T) {
+	w := confinedWorld(t, false)
+	before := w.get(".git/config")
+	for _, script := range []string{
+		"git config core.fsmonitor evil", "echo evil >>.git/config", "echo evil >.git/hooks/pre-commit", "mkdir -p .git/info; echo '* filter=x' >.git/info/attributes",
+		"echo evil >.vscode/tasks.json", "echo evil >AGENTS.md", "rm -rf .vscode AGENTS.md", "mv .git g; mkdir .git; echo evil >.git/config; mv g .git/g",
+		"mkdir .idea; echo evil >.idea/x", "echo evil >.envrc", "ln -s f CLAUDE.md",
+	} {
+		got := w.run(execOp("sh", "-c", script))
+		if w.get(".git/config") != before || w.get(".vscode/tasks.json") != "{}\n" || w.get("AGENTS.md") != "be kind\n" || w.get(".git/hooks/pre-commit") != "<none>" ||
+			w.get(".git/info/attributes") != "<none>" || w.get(".idea/x") != "<none>" || w.get(".envrc") != "<none>" || w.get("CLAUDE.md") != "<none>" {
+			t.Fatalf("%s changed it: %s", script, got.Text)
+		}
+		if got.State == Completed && !strings.Contains(got.Text, "[put back: ") {
+			t.Errorf("%s: nothing is said: %s", script, got.Text)
+		}
+	}
+}
+
+// TestGitWorksInTheSandbox is about calls of the git tool that somebody allowed.
+func TestGitWorksInTheSandbox(t *testing.T) {
+	w := confinedWorld(t, false)
+	remote := filepath.Join(w.dir, "remote.git")
+	git(t, w, "init", "-q", "--bare", remote)
+	git(t, w, "remote", "add", "origin", remote)
+	w.put("f", "b\n")
+	w.put("AGENTS.md", "be kinder\n")
+	for _, argv := range [][]string{
+		{"add", "f", "AGENTS.md"}, {"commit", "-q", "-m", "second"}, {"push", "-q", "-u", "origin", "main"}, {"switch", "-q", "-c", "other"}, {"rm", "-q", "AGENTS.md"}, {"commit", "-q", "-m", "third"},
+		{"switch", "-q", "main"}, {"merge", "-q", "other"}, {"reset", "-q", "--hard", "HEAD~1"}, {"branch", "-D", "other"}, {"stash", "list"}, {"pull", "-q", "--ff-only"},
+	} {
+		want(t, w.run(gitOp(argv...)), Completed, "exit code 0")
+	}
+	if !strings.Contains(w.get(".git/config"), "merge = refs/heads/main") {
+		t.Error("the branch has no upstream")
+	}
+	// A hook that runs with it does no more than a command.
+	w.put(".git/hooks/pre-commit", "#!/bin/sh\necho evil >.git/hooks/post-commit; echo evil >.git/config; true\n")
+	if err := os.Chmod(filepath.Join(w.dir, ".git/hooks/pre-commit"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.run(gitOp("commit", "--allow-empty", "-q", "-m", "fourth"))
+	if w.get(".git/hooks/post-commit") != "<none>" || strings.Contains(w.get(".git/config"), "evil") {
+		t.Error("a hook changed git's settings or hooks")
+	}
+}
+
+// TestStoppedCommandsSayWhy is for the model, which would try other ways.
+func TestStoppedCommandsSayWhy(t *testing.T) {
+	w := confinedWorld(t, false)
+	got := w.run(execOp("git", "ls-remote", "https://example.invalid/x.git"))
+	want(t, got, Failed, "[no network in the sandbox]")
+	want(t, w.run(execOp("sh", "-c", "echo x >.git/config")), Failed, "git's settings")
+}
