@@ -64,11 +64,12 @@ func (s *Session) askModel(a *ask) (*event.Message, core.Reply, error) {
 			return nil, core.Reply{}, err
 		}
 		event.Valid(&resp)
+		tooLong := cutReply(&resp, bound(a.turn.settings.Profiles[profile]))
 		msg := &event.Message{
 			Turn: a.turn.id, Ask: a.id, Text: resp.Text, Reasoning: resp.Reasoning, Calls: model.NormalizeStep(stepOf(a.turn.id, a.round), resp.Calls),
 			Usage: resp.Usage, Finish: resp.Finish, ProviderID: resp.ProviderID, Profile: profile, Sealed: resp.Sealed,
 		}
-		typed, faults := s.typedCalls(msg)
+		typed, faults := s.typedCalls(msg, tooLong)
 		if faults == nil {
 			return msg, core.Reply{Text: resp.Text, Calls: typed}, nil
 		}
@@ -114,8 +115,8 @@ func (s *Session) refuse(a *ask, msg *event.Message, faults []string, attempt in
 }
 
 // typedCalls answers the reply's calls for the core, or a text for each call when
-// one of them does not fit.
-func (s *Session) typedCalls(msg *event.Message) ([]core.Call, []string) {
+// one of them does not fit; tooLong is one for all of them.
+func (s *Session) typedCalls(msg *event.Message, tooLong string) ([]core.Call, []string) {
 	calls := make([]core.Call, len(msg.Calls))
 	faults := make([]string, len(msg.Calls))
 	bad := false
@@ -130,6 +131,12 @@ func (s *Session) typedCalls(msg *event.Message) ([]core.Call, []string) {
 		bad = true
 		for i := range faults {
 			faults[i] = "not run: the answer was cut by " + why
+		}
+	}
+	if tooLong != "" {
+		bad = true
+		for i := range faults {
+			faults[i] = tooLong
 		}
 	}
 	if !bad {

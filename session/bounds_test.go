@@ -219,8 +219,15 @@ func TestACoreThatDoesNotComeBackIsGivenUp(t *testing.T) {
 	if err != nil || res.Outcome != "failed" || !strings.Contains(res.Text, "step the agent's core") || !strings.Contains(res.Text, "deadline") {
 		t.Errorf("the turn ended %+v, %v", res, err)
 	}
+	turn = must(m.Prompt(t.Context(), Prompt{Session: &id, Text: "again"}))
+	if res, err := m.Wait(t.Context(), id, turn); err != nil || !strings.Contains(res.Text, "deadline") {
+		t.Errorf("the next turn ended %+v, %v", res, err)
+	}
 	if _, _, err := m.Prompt(t.Context(), Prompt{Session: &id, Text: "again"}); err == nil {
 		t.Error("a session whose core was given up took another prompt")
+	}
+	if n := strings.Count(r.kinds(), "done failed"); n != 2 {
+		t.Errorf("%d of 2 turns ended:\n%s", n, r.kinds())
 	}
 	m.Shutdown()
 	r.Manager = NewManager(r.cfg, r)
@@ -245,7 +252,7 @@ func (x givesUp) Run(ctx context.Context, op tools.Op, label string) tools.Outco
 }
 
 // TestWhatRanWhenTheCoreWasGivenUpIsNotRunAgain gives the core up on a command's
-// result: a resume takes the turn up behind the command.
+// result: the turn ends, and the model reads that the command may have run.
 func TestWhatRanWhenTheCoreWasGivenUpIsNotRunAgain(t *testing.T) {
 	r := start(t, broken, `
 version: 1
@@ -270,10 +277,10 @@ entries:
 	m.Shutdown()
 	r.Manager = NewManager(r.cfg, r)
 	got, err := r.Resume(t.Context(), id)
-	if err != nil || len(got.Interrupted) != 1 {
+	if err != nil || got.State != "idle" || len(got.Interrupted) != 0 {
 		t.Fatalf("resumed %+v, %v", got, err)
 	}
-	if res := r.result(id, turn); res.Text != "Careful." {
+	if res := r.result(id, must(r.Prompt(t.Context(), Prompt{Session: &id, Text: "go on"}))); res.Text != "Careful." {
 		t.Errorf("the turn ended %+v", res)
 	}
 	if ran := r.read("ran"); ran != "once\n" {

@@ -140,6 +140,7 @@ func (s *Session) approve(t *turn, p *performed) (tools.Outcome, bool) {
 
 // answer records a call's result and steps the core with it. Loop only.
 func (s *Session) answer(t *turn, c *call, out tools.Outcome) {
+	out.Text = cut(out.Text, bound(t.settings.Profiles[s.profileOf(t)]), "a result")
 	res := resultOf(t, c, out)
 	if _, waiting := t.calls[c.id]; !waiting || t.over || s.broken != nil {
 		// The turn ended first. Its answer stands; what the call still did is

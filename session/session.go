@@ -46,8 +46,10 @@ type Session struct {
 	// Owned by the loop.
 	core *core.Session
 	ledger
-	broken error         // why the core cannot be stepped any more
-	asking chan struct{} // closed when the last ask has come back; nil before the first
+	broken error // why the core cannot be stepped any more
+	// recovered says that the core was made anew and has not taken a step since.
+	recovered bool
+	asking    chan struct{} // closed when the last ask has come back; nil before the first
 
 	mu       sync.Mutex // guards what follows
 	settings Settings
@@ -97,7 +99,8 @@ type call struct {
 	name    string
 	args    string
 	op      tools.Op
-	refused bool // by the core, which answers it itself
+	refused bool          // by the core, which answers it itself
+	lost    *event.Result // what the core could not take
 }
 
 // start runs the loop. The session ends with parent or by close.
@@ -260,18 +263,26 @@ func (s *Session) end(t *turn, why event.Payload) {
 	case *event.Error:
 		t.result.Text = w.Message
 	}
-	payloads := []event.Payload{why}
-	for _, c := range sortedCalls(t.calls) {
-		payloads = append(payloads, &event.Result{
-			Turn: t.id, ID: c.id, Call: c.index, State: event.Cancelled, Text: cancelledText,
-		})
-	}
-	t.calls = map[uint64]*call{}
+	payloads := append([]event.Payload{why}, t.cutOff()...)
 	if s.broken != nil {
 		s.lose(s.broken, why)
 		return
 	}
 	s.step(core.Event{Cancel: &core.Cancel{Turn: t.id}}, payloads...)
+}
+
+// cutOff are the results of a turn's calls that have none, which get no other.
+func (t *turn) cutOff() []event.Payload {
+	var out []event.Payload
+	for _, c := range sortedCalls(t.calls) {
+		r := &event.Result{Turn: t.id, ID: c.id, Call: c.index, State: event.Cancelled, Text: cancelledText}
+		if c.lost != nil {
+			r.Edit, r.Changed = c.lost.Edit, c.lost.Changed
+		}
+		out = append(out, r)
+	}
+	t.calls = map[uint64]*call{}
+	return out
 }
 
 // ending takes a turn off what is under way, before its end is reported: whoever
@@ -293,34 +304,6 @@ func (s *Session) finish(t *turn, outcome string) {
 	s.touch(func(*store.Session) {})
 	t.result.Outcome = outcome
 	close(t.done)
-}
-
-// lose ends the turns of this process because the core cannot go on from what
-// caused its step. In the transcript the core was never told that, as after a
-// crash: a resume takes the turns up where they stood. A prompt that was not taken
-// up is in the transcript for the person. Loop only.
-func (s *Session) lose(err error, cause event.Payload) {
-	s.broken = err
-	s.mu.Lock()
-	s.over = err
-	s.mu.Unlock()
-	s.log.Error("session cannot go on", "session", s.id, "err", err)
-	var payloads []event.Payload
-	if u, ok := cause.(*event.User); ok {
-		payloads = append(payloads, &event.Note{Turn: u.Turn, Text: "this prompt was not taken up: " + u.Text})
-	}
-	lost := s.queue
-	for _, t := range lost {
-		payloads = append(payloads, &event.Error{Turn: t.id, Source: "core", Message: err.Error()})
-		s.ending(t)
-	}
-	if _, err := s.journal.record(s.ctx, payloads...); err != nil && s.ctx.Err() == nil {
-		s.log.Error("record the failure", "session", s.id, "err", err)
-	}
-	for _, t := range lost {
-		t.result.Text = err.Error()
-		s.finish(t, "failed")
-	}
 }
 
 // wait answers how a turn ended.

@@ -26,7 +26,7 @@ func (s *Session) step(ev core.Event, causes ...event.Payload) {
 	actions, err := s.stepCore(s.ctx, ev)
 	if err != nil {
 		if s.ctx.Err() == nil {
-			s.lose(fmt.Errorf("step the agent's core: %w", err), causes[0])
+			s.recoverCore(fmt.Errorf("step the agent's core: %w", err), causes[0])
 		}
 		return
 	}
@@ -36,11 +36,15 @@ func (s *Session) step(ev core.Event, causes ...event.Payload) {
 	}
 	first, err := s.journal.recordAt(s.ctx, plan.place, plan.payloads...)
 	if err != nil {
+		for _, d := range plan.done {
+			s.queue = slices.Concat([]*turn{d.turn}, s.queue) // its end is not recorded
+		}
 		if s.ctx.Err() == nil {
 			s.lose(err, causes[0])
 		}
 		return
 	}
+	s.recovered = false
 	if plan.save {
 		s.save(first + uint64(len(plan.payloads)) - 1)
 	}

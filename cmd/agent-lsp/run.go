@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,16 @@ func (r *runCommand) turn(ctx context.Context, c *client, dir string, options an
 	}()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- c.command(live, "agent.prompt", map[string]any{"text": r.Prompt, "wait": true}, nil)
+		var end struct {
+			Text string `json:"text"`
+		}
+		err := c.command(live, "agent.prompt", map[string]any{"text": r.Prompt, "wait": true}, &end)
+		select {
+		case <-show.done: // came before
+		default:
+			err = cmp.Or(err, errors.New("the turn's end was not recorded: "+end.Text))
+		}
+		ended <- err
 	}()
 	if err := r.wait(ctx, c, show, ended); err != nil {
 		return 0, err
@@ -126,10 +136,7 @@ func (r *runCommand) wait(ctx context.Context, c *client, show *printer, ended <
 		case <-show.done:
 			return nil
 		case err := <-ended:
-			if err != nil {
-				return err
-			}
-			ended = nil
+			return err
 		case why := <-c.unsaved:
 			return errors.New(why)
 		case <-interrupted:

@@ -202,7 +202,7 @@ type Emit struct {
 // Done ends a turn.
 type Done struct {
 	Turn    uint64 `json:"turn"`
-	ID      uint64 `json:"id"`
+	ID      uint64 `json:"id"`      // the core's action, 0 when the host ended the turn without it
 	Outcome string `json:"outcome"` // "complete", "cancelled" or "failed"
 }
 
