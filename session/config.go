@@ -29,7 +29,8 @@ const (
 	maxRefusals = 3
 )
 
-// Tools performs calls for one session. *tools.Executor implements it.
+// Tools performs calls for one session. *tools.Executor implements it. One that is
+// an io.Closer, too, is closed when its session ends.
 type Tools interface {
 	Decide(ctx context.Context, op tools.Op) tools.Decision
 	Run(ctx context.Context, op tools.Op, label string) tools.Outcome

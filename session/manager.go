@@ -186,7 +186,7 @@ func (m *Manager) session(id uuid.UUID) (*Session, error) {
 }
 
 // New makes a session. The core starts with its first turn.
-func (m *Manager) New(ctx context.Context, n NewSession) (uuid.UUID, error) {
+func (m *Manager) New(ctx context.Context, n NewSession) (_ uuid.UUID, err error) {
 	st, err := m.cfg.Store(ctx)
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("open the session store: %w", err)
@@ -215,6 +215,11 @@ func (m *Manager) New(ctx context.Context, n NewSession) (uuid.UUID, error) {
 	if err != nil {
 		return uuid.Nil, err
 	}
+	defer func() {
+		if err != nil {
+			s.discard(ctx)
+		}
+	}()
 	now := s.clock.Now().UTC().Truncate(time.Microsecond)
 	s.record = store.Session{
 		ID: id, Subject: settings.Subject, Harness: n.Profile, Root: n.Root, CreatedAt: now, UpdatedAt: now, Commands: []string{},
@@ -243,7 +248,6 @@ func (m *Manager) New(ctx context.Context, n NewSession) (uuid.UUID, error) {
 		}
 	}
 	if err := m.adopt(s, nil); err != nil {
-		s.discard(ctx)
 		return uuid.Nil, err
 	}
 	return id, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/agent-lsp/agent-lsp/core"
 	"github.com/agent-lsp/agent-lsp/session/event"
@@ -38,6 +39,7 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 		return Resumed{}, err
 	}
 	if err := s.lease(ctx); err != nil {
+		s.discard(ctx)
 		return Resumed{}, err
 	}
 	log, err := s.read(ctx)
@@ -103,6 +105,16 @@ func (s *Session) discard(ctx context.Context) {
 		s.core.Close(ctx) //nolint:errcheck // the session is refused for another reason
 	}
 	s.release(ctx)
+	s.closeTools()
+}
+
+// closeTools ends the session's tools where they hold something.
+func (s *Session) closeTools() {
+	if c, ok := s.tools.(io.Closer); ok {
+		if err := c.Close(); err != nil {
+			s.log.Warn("close the session's tools", "session", s.id, "err", err)
+		}
+	}
 }
 
 // replay brings the core to where the journal ends: from the newest snapshot

@@ -126,6 +126,7 @@ func (s *Session) start(parent context.Context) {
 func (s *Session) close() {
 	s.stop()
 	s.wg.Wait()
+	s.closeTools()
 }
 
 // open makes the core's session if there is none yet. Loop only.

@@ -51,7 +51,7 @@ type app struct {
 	folders []string
 	manager *session.Manager
 
-	executors []executor // of every session of this process
+	executors map[*executor]bool // of the sessions that are open
 	watcher   *config.Watcher
 	recording *recording // nil when nothing is recorded
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -58,16 +59,29 @@ func (a *app) tools(ws tools.Workspace) (session.Tools, error) {
 	if err != nil {
 		return nil, err
 	}
+	e := &executor{root: ws.Dir(), Executor: x, app: a}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.executors = append(a.executors, executor{ws.Dir(), x})
-	return x, nil
+	if a.executors == nil {
+		a.executors = map[*executor]bool{}
+	}
+	a.executors[e] = true
+	return e, nil
 }
 
 // executor is one session's, with its root.
 type executor struct {
 	root string
 	*tools.Executor
+	app *app
+}
+
+// Close takes the executor off those whose policy follows the configuration.
+func (e *executor) Close() error {
+	e.app.mu.Lock()
+	defer e.app.mu.Unlock()
+	delete(e.app.executors, e)
+	return nil
 }
 
 // state are the server's own places, which no edit may touch.
@@ -135,7 +149,7 @@ func (a *app) settings(root string) config.Result {
 // reload hands the configuration to the parts that run and answers its warnings.
 func (a *app) reload() []string {
 	a.mu.Lock()
-	folders, manager, executors := a.folders, a.manager, slices.Clone(a.executors)
+	folders, manager, executors := a.folders, a.manager, slices.Collect(maps.Keys(a.executors))
 	a.mu.Unlock()
 	if len(folders) == 0 {
 		folders = []string{""}
