@@ -5,6 +5,8 @@ package event
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
 	"github.com/agent-lsp/agent-lsp/session/model"
@@ -31,6 +33,26 @@ const (
 	KindError      Kind = "error"
 	KindNote       Kind = "note"
 )
+
+// kinds are all kinds of event, with what an event of each is read into.
+var kinds = map[Kind]func() Payload{
+	KindUser:       func() Payload { return new(User) },
+	KindAsk:        func() Payload { return new(Ask) },
+	KindMessage:    func() Payload { return new(Message) },
+	KindCall:       func() Payload { return new(Call) },
+	KindApproval:   func() Payload { return new(Approval) },
+	KindResult:     func() Payload { return new(Result) },
+	KindCheck:      func() Payload { return new(Check) },
+	KindSummary:    func() Payload { return new(Summary) },
+	KindActivation: func() Payload { return new(Activation) },
+	KindEmit:       func() Payload { return new(Emit) },
+	KindDone:       func() Payload { return new(Done) },
+	KindError:      func() Payload { return new(Error) },
+	KindNote:       func() Payload { return new(Note) },
+}
+
+// Kinds are the kinds of event that this program knows, in order.
+func Kinds() []Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // Payload is one event's content.
 type Payload interface{ Kind() Kind }
@@ -284,37 +306,11 @@ func Decode(data []byte) (Payload, error) {
 	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, fmt.Errorf("decode event: %w", err)
 	}
-	var p Payload
-	switch head.Kind {
-	case KindUser:
-		p = new(User)
-	case KindAsk:
-		p = new(Ask)
-	case KindMessage:
-		p = new(Message)
-	case KindCall:
-		p = new(Call)
-	case KindApproval:
-		p = new(Approval)
-	case KindResult:
-		p = new(Result)
-	case KindCheck:
-		p = new(Check)
-	case KindSummary:
-		p = new(Summary)
-	case KindActivation:
-		p = new(Activation)
-	case KindEmit:
-		p = new(Emit)
-	case KindDone:
-		p = new(Done)
-	case KindError:
-		p = new(Error)
-	case KindNote:
-		p = new(Note)
-	default:
+	make, known := kinds[head.Kind]
+	if !known {
 		return &Unknown{Name: head.Kind, Raw: jsontext.Value(data).Clone()}, nil
 	}
+	p := make()
 	if err := json.Unmarshal(data, p); err != nil {
 		return nil, fmt.Errorf("decode %s event: %w", head.Kind, err)
 	}

@@ -16,6 +16,10 @@ import (
 func TestWhateverBytesAnEventHoldsItIsStored(t *testing.T) {
 	const bad, text, name = "a\xe9\x80\xc3b\xff", "a\ufffdb\ufffd", `a\xE9\x80\xC3b\xFF`
 	list := func(s string) []string { return []string{"fine", s} }
+	missing := map[event.Kind]bool{}
+	for _, k := range event.Kinds() {
+		missing[k] = true
+	}
 	for _, c := range []struct{ raw, want event.Payload }{
 		{&event.User{Text: bad, Context: []event.Context{{Path: bad, Text: bad}}}, &event.User{Text: text, Context: []event.Context{{Path: name, Text: text}}}},
 		{&event.Ask{Profile: bad, Digest: bad}, &event.Ask{Profile: text, Digest: text}},
@@ -46,13 +50,19 @@ func TestWhateverBytesAnEventHoldsItIsStored(t *testing.T) {
 		{&event.Error{Source: bad, Message: bad}, &event.Error{Source: text, Message: text}},
 		{&event.Note{Text: bad, Refused: &event.Refused{Files: list(bad)}}, &event.Note{Text: text, Refused: &event.Refused{Files: list(text)}}},
 	} {
+		delete(missing, c.raw.Kind())
 		event.Valid(c.raw)
 		if d := cmp.Diff(c.want, c.raw); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.raw.Kind(), d)
 		}
 		if data, err := event.Encode(c.raw); err != nil || !utf8.Valid(data) {
 			t.Errorf("%s: %s, %v", c.raw.Kind(), data, err)
+		} else if read, err := event.Decode(data); err != nil || read.Kind() != c.raw.Kind() {
+			t.Errorf("%s is read as %T, %v", c.raw.Kind(), read, err)
 		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("no case for %v", missing)
 	}
 }
 
