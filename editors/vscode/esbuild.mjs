@@ -10,7 +10,7 @@ const common = { bundle: true, minify: !watch, sourcemap: watch ? 'inline' : fal
 const node = { ...common, platform: 'node', format: 'cjs', target: 'node20', external: ['vscode', './agent.js'] };
 const builds = [
   { ...node, entryPoints: ['src/extension.ts'], outfile: 'dist/extension.js' },
-  { ...node, entryPoints: ['src/agent.ts'], outfile: 'dist/agent.js' },
+  { ...node, entryPoints: ['src/start.ts'], outfile: 'dist/agent.js' },
   { ...common, platform: 'browser', format: 'iife', target: 'chrome120', entryPoints: ['src/webview/main.ts'], outfile: 'dist/webview.js' },
   { ...common, entryPoints: ['src/webview/style.css'], outfile: 'dist/webview.css' },
 ];

@@ -36,7 +36,7 @@ end
 T.case('a fence that a model leaves open is closed, output stands in a longer one', function()
   local text = show({
     { kind = 'message', turn = 1, text = 'see\n```go\nx', calls = {} },
-    { kind = 'call', turn = 1, id = 1, name = 'exec', arguments = '', call = { Exec = { argv = { 'ls', '`*x*`' } } } },
+    { kind = 'call', turn = 1, id = 1, name = 'exec', arguments = '{"argv":["ls","`*x*`"]}', call = {}, title = 'Run ls `*x*`', effect = 'run' },
     { kind = 'result', turn = 1, id = 1, call = 1, state = 'completed', text = '````\n# no heading' },
   })
   T.eq(text, 'see\n```go\nx\n```\n\n**Run ls \\`\\*x\\*\\`**\n`````\n````\n# no heading\n`````\n')
@@ -44,7 +44,7 @@ end)
 
 T.case('a result joins its call', function()
   local function call(id)
-    return { kind = 'call', turn = 1, id = id, name = 'read', arguments = '', call = { Read = { path = 'f' .. id } } }
+    return { kind = 'call', turn = 1, id = id, name = 'read', arguments = '{"path":"f' .. id .. '"}', call = {}, title = 'Read f' .. id, effect = 'read' }
   end
   local text = show({
     call(1),
@@ -53,6 +53,30 @@ T.case('a result joins its call', function()
     { kind = 'result', turn = 1, id = 2, call = 1, state = 'completed', text = 'second' },
   })
   T.eq(text, '**Read f1** *failed*\n*failed*\n```\nfirst\n```\n\n**Read f2**\n```\nsecond\n```\n')
+end)
+
+T.case('a call is named without knowing its tool', function()
+  local state = require('agent_lsp.state')
+  for _, x in ipairs({
+    { 'sum', '{"path":"a.go"}', {}, 'Sum of a.go', 'Sum of a.go', '' },
+    { 'sum', '{"path":"a.go","depth":2,"deep":null,"names":["b","c"],"text":"1\\n2\\n"}', {}, 'Sum of a.go', 'Sum of a.go', 'depth: 2\nnames: b c\n1\n2\n' },
+    { 'exec', '{"argv":["go","test"],"cwd":"sub"}', {}, nil, 'exec go test', 'cwd: sub' },
+    { 'patch', '{"diff":"@@\\n-a\\n+b\\n","path":"a.go"}', {}, nil, 'patch a.go', '@@\n-a\n+b\n' },
+    { 'look', '{}', {}, nil, 'look', '' },
+    { 'look', '{"path":1}', vim.NIL, nil, 'look', '{"path":1}' },
+    { 'look', '{"path":1}', vim.NIL, 'Look', 'Look', '{"path":1}' },
+    { 'look', '["a"]', {}, nil, 'look', '["a"]' },
+    { 'look', 'no JSON', {}, nil, 'look', 'no JSON' },
+  }) do
+    local title, detail = state.call_title({ name = x[1], arguments = x[2], call = x[3], title = x[4] })
+    T.eq({ title, detail }, { x[5], x[6] })
+  end
+end)
+
+T.case('an edit that is about to be made is not shown, in its old form and in its new one', function()
+  local edit = { path = 'a', before = '', after = 'h' }
+  T.eq((show({ { kind = 'intent', turn = 1, id = 1, edit = edit } })), '')
+  T.eq((show({ { kind = 'approval', turn = 1, id = 1, state = 'answered', decision = 'performed', edit = edit } })), '')
 end)
 
 T.case('only a clean check says that nothing was found', function()
@@ -65,6 +89,7 @@ T.case('only a clean check says that nothing was found', function()
   }) do
     T.eq(require('agent_lsp.state').check_title({ outcome = outcome, command = { 'go', 'vet' }, findings = {} }), words)
   end
+  T.eq(require('agent_lsp.state').check_title({ outcome = 'clean', command = {}, title = 'go vet: nothing new' }), 'go vet: nothing new')
 end)
 
 T.case('an event of an unknown kind, a broken one and a repeated one do no harm', function()

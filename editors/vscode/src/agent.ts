@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import { Approvals } from './approvals';
-import { commands } from './commands';
 import { EditDocuments } from './editdocuments';
 import { TranscriptPanel } from './panel';
 import type { Entry, SessionInfo, SessionList } from './protocol';
@@ -9,6 +8,9 @@ import { Sessions } from './sessions';
 import { showStatus } from './status';
 import { forMessage } from './transcript/printable';
 import { SessionTree } from './tree';
+
+/** One of the extension's commands. */
+export type Command = (agent: Agent, ...args: unknown[]) => Promise<unknown>;
 
 /**
  * The extension once it is used: it connects the server with what the person sees.
@@ -34,11 +36,12 @@ export class Agent {
     readonly context: vscode.ExtensionContext,
     private readonly statusItem: vscode.StatusBarItem,
     changed: vscode.EventEmitter<vscode.TreeItem | undefined>,
+    private readonly commands: Record<string, Command>,
   ) {
     this.log = vscode.window.createOutputChannel('Agent', { log: true });
     context.subscriptions.push(this.log);
     this.approvals = new Approvals(this.sessions, () => this.refresh(), (session) => void this.show(session, false));
-    this.tree = new SessionTree(this, changed);
+    this.tree = new SessionTree(() => this.run('listSessions', []) as Promise<SessionList | undefined>, changed);
     this.panel = new TranscriptPanel(this);
     context.subscriptions.push(vscode.workspace.registerTextDocumentContentProvider(EditDocuments.scheme, new EditDocuments(this.sessions)));
     this.server = new Server(context, this.log, {
@@ -66,7 +69,7 @@ export class Agent {
 
   /** Runs one of the extension's commands; what fails is said once. */
   run(name: string, args: unknown[]): Promise<unknown> {
-    return this.attempt(name, () => commands[name]!(this, ...args));
+    return this.attempt(name, () => this.commands[name]!(this, ...args));
   }
 
   async attempt(name: string, act: () => Promise<unknown>): Promise<unknown> {

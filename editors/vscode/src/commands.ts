@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
-import type { Agent } from './agent';
+import type { Agent, Command } from './agent';
 import type { CheckResult, ProfileInfo } from './protocol';
 import { SessionItem } from './tree';
 import { forMessage, oneLine } from './transcript/printable';
 
-type Command = (agent: Agent, ...args: unknown[]) => Promise<unknown>;
 interface Started {
   session: string;
   turn: number;
@@ -12,7 +11,7 @@ interface Started {
 
 /** The extension's commands by their name behind "agentLsp.". */
 export const commands: Record<string, Command> = {
-  ask: async (agent, text) => ask(agent, typeof text === 'string' ? text : undefined),
+  ask: async (agent, text, root) => ask(agent, typeof text === 'string' ? text : undefined, root),
   askSelection,
   fix,
   cancel: async (agent) => {
@@ -45,7 +44,7 @@ export const commands: Record<string, Command> = {
 };
 
 /** Starts a turn and shows it. */
-export async function prompt(agent: Agent, folder: vscode.WorkspaceFolder, text: string, context?: object[]): Promise<Started> {
+async function prompt(agent: Agent, folder: vscode.WorkspaceFolder, text: string, context?: object[]): Promise<Started> {
   const root = folder.uri.fsPath;
   const session = agent.sessionOf(root);
   if (session) {
@@ -62,8 +61,8 @@ async function follow(agent: Agent, root: string, started: Started): Promise<Sta
   return started;
 }
 
-async function ask(agent: Agent, given?: string): Promise<Started | undefined> {
-  const folder = await pickFolder();
+async function ask(agent: Agent, given?: string, root?: unknown): Promise<Started | undefined> {
+  const folder = vscode.workspace.workspaceFolders?.find((f) => f.uri.fsPath === root) ?? (await pickFolder());
   if (!folder) {
     return;
   }

@@ -30,9 +30,9 @@ export function activate(context: vscode.ExtensionContext): Api {
   const changed = new vscode.EventEmitter<vscode.TreeItem | undefined>();
   const agent = () =>
     (loaded ??= Promise.resolve().then(() => {
-      const module = require('./agent.js') as typeof import('./agent');
+      const module = require('./agent.js') as typeof import('./start');
       fixes.dispose(); // the server brings its own
-      return new module.Agent(context, status, changed);
+      return module.start(context, status, changed);
     }));
 
   // Until the server runs, a problem's fix is offered here.

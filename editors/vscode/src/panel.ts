@@ -1,12 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import type { Agent } from './agent';
-import { prompt } from './commands';
+import type { Approvals } from './approvals';
 import { openDiff } from './editdocuments';
 import type { Entry } from './protocol';
-import type { Status } from './sessions';
+import type { Sessions, Status } from './sessions';
 import { readMessage, type FromPanel, type ToPanel } from './webview/messages';
+
+/** What the panel shows and calls; the agent has it. */
+export interface Host {
+  readonly context: vscode.ExtensionContext;
+  readonly sessions: Sessions;
+  readonly approvals: Approvals;
+  /** The session that is shown. */
+  readonly current: string | undefined;
+  /** The sessions' folders, by session, as file system paths. */
+  readonly roots: ReadonlyMap<string, string>;
+  readonly titles: ReadonlyMap<string, string>;
+  run(command: string, args: unknown[]): Promise<unknown>;
+  attempt(name: string, act: () => Promise<unknown>): Promise<unknown>;
+}
 
 /**
  * The transcript panel. The page in it is not trusted: it gets events and answers
@@ -17,7 +30,7 @@ export class TranscriptPanel {
   private ready = false;
   private lastStatus: Status = { state: 'off', text: '' };
 
-  constructor(private readonly agent: Agent) {}
+  constructor(private readonly agent: Host) {}
 
   reveal(focus: boolean): void {
     if (this.panel) {
@@ -101,12 +114,9 @@ export class TranscriptPanel {
         this.ready = true;
         this.reset();
         break;
-      case 'ask': {
-        const root = agent.current && agent.roots.get(agent.current);
-        const folder = root ? vscode.workspace.workspaceFolders?.find((f) => f.uri.fsPath === root) : undefined;
-        await (folder ? agent.attempt('ask', () => prompt(agent, folder, m.text)) : agent.run('ask', [m.text]));
+      case 'ask':
+        await agent.run('ask', [m.text, agent.current && agent.roots.get(agent.current)]);
         break;
-      }
       case 'cancel':
         await agent.run('cancel', []);
         break;
@@ -170,7 +180,7 @@ export class TranscriptPanel {
   }
 }
 
-function rootOf(a: Agent): string {
+function rootOf(a: Host): string {
   const root = a.current && a.roots.get(a.current);
   if (!root) {
     throw new Error('the folder of this session is not known');

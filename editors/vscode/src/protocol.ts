@@ -30,14 +30,8 @@ export interface Place {
   text?: string;
 }
 
-export interface TypedCall {
-  Read?: { path: string };
-  Write?: { path: string; text: string };
-  Patch?: { path: string; diff: string };
-  Exec?: { argv: string[]; cwd: string | null };
-  Git?: { argv: string[] };
-  Browse?: { url: string; body?: string | null };
-}
+/** What a call can do at most. */
+export type Effect = 'none' | 'read' | 'write' | 'run';
 
 export type CheckOutcome = 'found' | 'clean' | 'skipped' | 'failed';
 
@@ -46,10 +40,14 @@ export type AgentEvent =
   | { kind: 'user'; turn: number; text: string; context?: Place[] }
   | { kind: 'ask'; turn: number; id: number; round: number; attempt: number; profile: string }
   | { kind: 'message'; turn: number; ask: number; text: string | null; calls: FunctionCall[]; refused?: boolean; profile?: string }
-  | { kind: 'call'; turn: number; id: number; name: string; arguments: string; call: TypedCall | null; dispatched: boolean }
+  /** Transcripts of older servers have neither title nor effect. */
+  | { kind: 'call'; turn: number; id: number; name: string; arguments: string; call: object | null; dispatched: boolean; title?: string; effect?: Effect }
+  /** Older servers wrote an intent as one with the decision "performed". */
   | { kind: 'approval'; turn: number; id: number; state: string; title?: string; detail?: string; decision?: string; reason?: string; edit?: Edit }
+  /** An edit that is about to be made. */
+  | { kind: 'intent'; turn: number; id: number; edit?: Edit }
   | { kind: 'result'; turn: number; id: number; call: number; state: string; text: string; edit?: Edit }
-  | { kind: 'check'; turn: number; root: string; outcome: CheckOutcome; text: string; command: string[]; findings: Finding[] }
+  | { kind: 'check'; turn: number; root: string; outcome: CheckOutcome; text: string; command: string[]; findings: Finding[]; title?: string }
   | { kind: 'summary'; text: string }
   | { kind: 'emit'; turn: number; id: number; text: string }
   | { kind: 'done'; turn: number; outcome: string }

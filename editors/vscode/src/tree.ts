@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import type { Agent } from './agent';
-import type { SessionInfo } from './protocol';
+import type { SessionInfo, SessionList } from './protocol';
 import { oneLine } from './transcript/printable';
 
 /** A session in the view; the commands of the view get it as their argument. */
@@ -31,7 +30,7 @@ class Group extends vscode.TreeItem {
 export class SessionTree {
   private timer?: NodeJS.Timeout;
 
-  constructor(private readonly agent: Agent, private readonly changed: vscode.EventEmitter<vscode.TreeItem | undefined>) {}
+  constructor(private readonly list: () => Promise<SessionList | undefined>, private readonly changed: vscode.EventEmitter<vscode.TreeItem | undefined>) {}
 
   /** Reads the list again, once for many events. */
   refresh(): void {
@@ -43,7 +42,7 @@ export class SessionTree {
     if (item) {
       return item instanceof Group ? item.children : [];
     }
-    const list = await this.agent.run('listSessions', []) as Awaited<ReturnType<Agent['list']>> | undefined;
+    const list = await this.list();
     if (!list) {
       return [];
     }

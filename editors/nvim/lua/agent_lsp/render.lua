@@ -130,17 +130,10 @@ function on.message(doc, e)
 end
 
 function on.call(doc, e, _, index)
-  local lines = { ('**%s**'):format(escaped(state.call_title(e))) }
-  local c = type(e.call) == 'table' and e.call or nil
-  if not c then
-    fence(lines, '', e.arguments)
-  elseif c.Patch then
-    fence(lines, 'diff', c.Patch.diff)
-  elseif c.Exec and type(c.Exec.cwd) == 'string' then
-    fence(lines, '', 'in ' .. c.Exec.cwd)
-  elseif c.Browse and type(c.Browse.body) == 'string' then
-    fence(lines, '', c.Browse.body)
-  end
+  local title, detail = state.call_title(e)
+  local lines = { ('**%s**'):format(escaped(title)) }
+  local diff = ('\n' .. detail):find('\n@@') or ('\n' .. detail):find('\n%-%-%- ')
+  fence(lines, diff and e.effect ~= 'run' and 'diff' or '', detail)
   doc.calls[index] = block(doc, lines, true)
 end
 

@@ -81,28 +81,61 @@ function M.running()
   return table.concat(out, ' ')
 end
 
---- The title of a call in a few words.
-function M.call_title(e)
-  local c = type(e.call) == 'table' and e.call or {}
-  local words = e.name
-  if c.Read then
-    words = 'Read ' .. c.Read.path
-  elseif c.Write then
-    words = 'Write ' .. c.Write.path
-  elseif c.Patch then
-    words = 'Patch ' .. c.Patch.path
-  elseif c.Exec then
-    words = 'Run ' .. table.concat(c.Exec.argv, ' ')
-  elseif c.Git then
-    words = 'git ' .. table.concat(c.Git.argv, ' ')
-  elseif c.Browse then
-    words = 'Browse ' .. c.Browse.url
+local function words_of(value)
+  if type(value) == 'table' then
+    return vim.islist(value) and table.concat(vim.tbl_map(words_of, value), ' ') or vim.json.encode(value)
   end
-  return inert.line(words, 120)
+  return value == vim.NIL and '' or tostring(value)
 end
 
---- The outcome of a check in a few words; only "clean" says that nothing was found.
+-- The arguments of a call that are not empty, by their names; nil when they are no
+-- JSON object or do not fit.
+local function arguments_of(e)
+  local ok, args = pcall(vim.json.decode, e.arguments)
+  if not ok or type(args) ~= 'table' or vim.islist(args) and #args > 0 or type(e.call) ~= 'table' then
+    return nil
+  end
+  local out = {}
+  for name, value in vim.spairs(args) do
+    local words = words_of(value)
+    if words ~= '' then
+      out[#out + 1] = { name = name, words = words }
+    end
+  end
+  return out
+end
+
+--- What is shown of a call: the title that the server gave it, and the arguments that
+--- the title leaves out. It knows no tool: a call of an older server is named by its
+--- tool and its arguments of one short line.
+---@return string title
+---@return string detail
+function M.call_title(e)
+  local title = type(e.title) == 'string' and e.title or nil
+  local args, rest = arguments_of(e), {}
+  if not args then
+    return inert.line(title or e.name, 120), e.arguments or ''
+  end
+  if not title then
+    local first = vim.iter(args):find(function(a)
+      return #a.words <= 100 and not a.words:find('\n')
+    end)
+    title = first and ('%s %s'):format(e.name, first.words) or e.name
+  end
+  for _, a in ipairs(args) do
+    if not title:find(a.words, 1, true) then
+      rest[#rest + 1] = a.words:find('\n') and a.words or ('%s: %s'):format(a.name, a.words)
+    end
+  end
+  return inert.line(title, 120), table.concat(rest, '\n')
+end
+
+--- The outcome of a check in a few words: the server's title, or one that is made from
+--- an older server's event. Only "clean" says that nothing was found.
 function M.check_title(e)
+  if type(e.title) == 'string' then
+    return inert.line(e.title, 120)
+  end
   local command = type(e.command) == 'table' and #e.command > 0 and table.concat(e.command, ' ') or 'the checker'
   local n = type(e.findings) == 'table' and #e.findings or 0
   if e.outcome == 'found' then
@@ -123,10 +156,13 @@ local fold = {
     s.doing = 'thinking'
   end,
   call = function(s, e)
-    s.doing = M.call_title(e)
+    s.doing = (M.call_title(e))
   end,
   approval = function(s, e)
     s.waiting = e.state == 'asked'
+  end,
+  intent = function(s)
+    s.waiting = false
   end,
   done = function(s)
     s.turn, s.doing, s.waiting = nil, nil, false

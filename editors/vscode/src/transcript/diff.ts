@@ -19,10 +19,8 @@ export function sidesOf(entries: Entry[], call: number): Sides | undefined {
     return undefined;
   }
   const edit = result.edit;
-  const performed = entries.find(
-    (e) => e.event.kind === 'approval' && e.event.id === result.id && e.event.edit?.after === edit.after && e.event.edit.path === edit.path,
-  )?.event;
-  const base = performed?.kind === 'approval' ? performed.edit?.base : undefined;
+  const intents = entries.flatMap((e) => ((e.event.kind === 'intent' || e.event.kind === 'approval') && e.event.id === result.id ? (e.event.edit ?? []) : []));
+  const base = intents.find((i) => i.after === edit.after && i.path === edit.path)?.base;
   const before = edit.before === '' ? '' : base ? inflate(base) : undefined;
   if (before !== undefined) {
     const after = applyDiff(before, edit.diff!);

@@ -1,11 +1,11 @@
-import type { AgentEvent, Edit, Entry, Finding, Place, TypedCall } from '../protocol';
+import type { AgentEvent, Edit, Effect, Entry, Finding, Place } from '../protocol';
 
 /** One thing that the panel shows. A block is changed in place; version tells. */
 export type Block = { key: string; version: number; turn: number } & (
   | { type: 'prompt'; text: string; places: Place[] }
   | { type: 'text'; text: string; live: boolean }
   | CallBlock
-  | { type: 'check'; outcome: string; text: string; command: string; findings: Finding[] }
+  | { type: 'check'; outcome: string; text: string; title?: string; command: string; findings: Finding[] }
   | { type: 'note'; text: string }
   | { type: 'summary'; text: string }
   | { type: 'error'; source: string; text: string }
@@ -16,8 +16,8 @@ interface CallBlock {
   type: 'call';
   index: number;
   id: number;
-  name: string;
   title: string;
+  effect?: Effect;
   detail: string;
   state: string;
   text: string;
@@ -116,7 +116,7 @@ export class Transcript {
         break;
       }
       case 'check':
-        this.blocks.push({ ...base, turn: e.turn, type: 'check', outcome: e.outcome, text: e.text, command: (e.command ?? []).join(' '), findings: e.findings ?? [] });
+        this.blocks.push({ ...base, turn: e.turn, type: 'check', outcome: e.outcome, text: e.text, title: e.title, command: (e.command ?? []).join(' '), findings: e.findings ?? [] });
         break;
       case 'summary':
         this.blocks.push({ ...base, turn: 0, type: 'summary', text: e.text });
@@ -176,9 +176,9 @@ export class Transcript {
   }
 
   private call(index: number, e: AgentEvent & { kind: 'call' }): void {
-    const { title, detail } = describe(e.name, e.arguments, e.call);
+    const { title, detail } = describe(e);
     const block: Call = {
-      key: `e${index}`, version: 0, turn: e.turn, type: 'call', index, id: e.id, name: e.name, title, detail,
+      key: `e${index}`, version: 0, turn: e.turn, type: 'call', index, id: e.id, title, effect: e.effect, detail,
       state: e.dispatched ? 'running' : 'refused', text: '', undone: false,
     };
     this.calls.set(index, block);
@@ -194,13 +194,39 @@ const decisions: Record<string, string> = { allow_once: 'allowed once', allow_se
 
 const ended = (state: string) => ['completed', 'failed', 'rejected', 'cancelled', 'interrupted'].includes(state);
 
-/** Names a call in a few words, and what the words leave out. */
-export function describe(name: string, args: string, call: TypedCall | null): { title: string; detail: string } {
-  if (call?.Read) return { title: `Read ${call.Read.path}`, detail: '' };
-  if (call?.Write) return { title: `Write ${call.Write.path}`, detail: call.Write.text };
-  if (call?.Patch) return { title: `Patch ${call.Patch.path}`, detail: call.Patch.diff };
-  if (call?.Exec) return { title: `Run ${call.Exec.argv.join(' ')}`, detail: call.Exec.cwd ? `in ${call.Exec.cwd}` : '' };
-  if (call?.Git) return { title: `git ${call.Git.argv.join(' ')}`, detail: '' };
-  if (call?.Browse) return { title: `Browse ${call.Browse.url}`, detail: call.Browse.body ?? '' };
-  return { title: name, detail: args };
+/**
+ * What is shown of a call: the title that the server gave it, and the arguments that
+ * the title leaves out. It knows no tool: a call of an older server is named by its
+ * tool and the first argument.
+ */
+export function describe(e: AgentEvent & { kind: 'call' }): { title: string; detail: string } {
+  const args = e.call === null ? undefined : argumentsOf(e.arguments);
+  if (!args) {
+    return { title: e.title || e.name, detail: e.arguments };
+  }
+  const title = e.title || [e.name, ...args.slice(0, 1).map((a) => a.words)].join(' ');
+  const rest = args.filter((a) => !title.includes(a.words));
+  return { title, detail: rest.map((a) => (a.words.includes('\n') ? a.words : `${a.name}: ${a.words}`)).join('\n') };
+}
+
+/** The arguments that are not empty, as words; undefined when they are no JSON object. */
+function argumentsOf(json: string): { name: string; words: string }[] | undefined {
+  try {
+    const object: unknown = JSON.parse(json);
+    if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+      return undefined;
+    }
+    return Object.entries(object)
+      .map(([name, value]: [string, unknown]) => ({ name, words: wordsOf(value) }))
+      .filter((a) => a.words !== '');
+  } catch {
+    return undefined;
+  }
+}
+
+function wordsOf(value: unknown): string {
+  if (Array.isArray(value)) {
+    return value.map(wordsOf).join(' ');
+  }
+  return typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
 }

@@ -74,7 +74,7 @@ export class Renderer {
   }
 
   private call(b: Call, open: boolean): Node[] {
-    const summary = this.element('span', 'title');
+    const summary = this.element('span', `title effect-${b.effect ?? 'unknown'}`);
     summary.append(this.text('span', '', b.title), this.text('span', `state ${b.state}`, b.undone ? 'undone' : b.state));
     const body = this.element('div', 'body');
     if (b.approval) {
@@ -173,7 +173,11 @@ export class Renderer {
   }
 }
 
-export function checkTitle(b: { outcome: string; text: string; command: string; findings: unknown[] }): string {
+/** The server's title of a check; one of an older server is made from its outcome. */
+export function checkTitle(b: { title?: string; outcome: string; text: string; command: string; findings: unknown[] }): string {
+  if (b.title) {
+    return b.title;
+  }
   const what = b.command || 'the checker';
   switch (b.outcome) {
     case 'found':

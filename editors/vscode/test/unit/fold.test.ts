@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent, Edit, Entry } from '../../src/protocol';
 import { applyDiff, sidesOf } from '../../src/transcript/diff';
-import { Transcript, type Block } from '../../src/transcript/fold';
+import { describe, Transcript, type Block } from '../../src/transcript/fold';
 
 const entries = (...events: AgentEvent[]): Entry[] => events.map((event, index) => ({ index, at: '', event }));
 const message = (text: string | null, more = {}): AgentEvent => ({ kind: 'message', turn: 1, ask: 1, text, calls: [], ...more });
 const ask: AgentEvent = { kind: 'ask', turn: 1, id: 1, round: 1, attempt: 1, profile: 'p' };
-const call = (id: number, argv: string[]): AgentEvent => ({ kind: 'call', turn: 1, id, name: 'exec', arguments: '', call: { Exec: { argv, cwd: null } }, dispatched: true });
+const call = (id: number, argv: string[]): AgentEvent => ({ kind: 'call', turn: 1, id, name: 'exec', arguments: JSON.stringify({ argv }), call: {}, dispatched: true, title: `Run ${argv.join(' ')}`, effect: 'run' });
 const result = (id: number, at: number, more = {}): AgentEvent => ({ kind: 'result', turn: 1, id, call: at, state: 'completed', text: 'out', ...more });
 const edit: Edit = { path: 'a', before: 'x', after: 'y', diff: '@@ -1 +1 @@\n-a\n+b\n' };
 
@@ -34,6 +34,7 @@ test.each<[string, AgentEvent[], string[]]>([
   ['a question', [call(2, ['rm']), { kind: 'approval', turn: 1, id: 2, state: 'asked', title: 'Run rm' }], ['Run rm [waiting for you]']],
   ['a denial', [call(2, ['rm']), { kind: 'approval', turn: 1, id: 2, state: 'asked' }, { kind: 'approval', turn: 1, id: 2, state: 'answered', decision: 'deny', reason: 'no' }, result(2, 0, { state: 'rejected' })], ['Run rm [rejected] (denied: no)']],
   ['an edit that is about to be made is no answer', [call(2, ['x']), { kind: 'approval', turn: 1, id: 2, state: 'answered', decision: 'performed' }], ['Run x [running]']],
+  ['an intent', [call(2, ['x']), { kind: 'intent', turn: 1, id: 2, edit }], ['Run x [running]']],
   ['an undone turn', [call(2, ['x']), result(2, 0, { edit }), { kind: 'done', turn: 1, outcome: 'complete' }, { kind: 'note', turn: 1, text: 'undone', undid: [1] }], ['Run x [completed] undone', 'end: complete edits undone', 'note']],
   ['unknown kinds are passed over', [{ kind: 'dance' } as never, message('ok')], ['said: ok']],
 ])('%s', (_name, events, want) => expect(fold(entries(...events)).blocks.map(show)).toEqual(want));
@@ -83,9 +84,12 @@ test.each<[string, string, string, string | undefined]>([
 const base = 'KkhMzk5MT1XITczM4+LS11coqSxITdFRyMsvUShOLEtN4UorzUsGS2toKlRzccbrKFQoWNkqKH2YP6Ph8EolHYVKLs6Cosy8kpw8jQpNrlouQAAAAP//';
 const fixed = '--- a/main.go\n+++ b/main.go\n@@ -2,6 +2,6 @@\n \n // typed, not saved\n func main() {\n-\t_, x := "😀é", y\n+\t_, x := "😀é", z\n \tprintln(x)\n }\n';
 
-test('the sides of an edit are the whole file where its text was kept', () => {
+test.each<[string, AgentEvent]>([
+  ['an intent', { kind: 'intent', turn: 1, id: 4, edit: { path: 'main.go', before: 'h1', after: 'h2', base } }],
+  ["an older server's", { kind: 'approval', turn: 1, id: 4, state: 'answered', decision: 'performed', edit: { path: 'main.go', before: 'h1', after: 'h2', base } }],
+])('the sides of an edit are the whole file where its text was kept: %s', (_name, intent) => {
   const whole = { path: 'main.go', before: 'h1', after: 'h2', diff: fixed };
-  const list = entries(call(4, ['x']), { kind: 'approval', turn: 1, id: 4, state: 'answered', decision: 'performed', edit: { path: 'main.go', before: 'h1', after: 'h2', base } }, result(4, 0, { edit: whole }));
+  const list = entries(call(4, ['x']), intent, result(4, 0, { edit: whole }));
   const text = 'package main\n\n// typed, not saved\nfunc main() {\n\t_, x := "😀é", y\n\tprintln(x)\n}\n';
   expect(sidesOf(list, 0)).toEqual({ path: 'main.go', before: text, after: text.replace(', y', ', z'), whole: true });
 });
@@ -95,3 +99,15 @@ test('without the text before they are the changed places', () => {
   expect(sidesOf(list, 0)).toEqual({ path: 'a', before: 'a\n', after: 'b\n', whole: false });
   expect(sidesOf(list, 1)).toBeUndefined();
 });
+
+test.each<[string, string, object | null, string | undefined, string, string]>([
+  ['sum', '{"path":"a.go"}', {}, 'Sum of a.go', 'Sum of a.go', ''],
+  ['sum', '{"path":"a.go","depth":2,"deep":null,"names":["b","c"],"text":"1\\n2\\n"}', {}, 'Sum of a.go', 'Sum of a.go', 'depth: 2\nnames: b c\n1\n2\n'],
+  ['exec', '{"argv":["go","test"],"cwd":"sub"}', {}, undefined, 'exec go test', 'cwd: sub'],
+  ['look', '{}', {}, undefined, 'look', ''],
+  ['look', '{"path":1}', null, undefined, 'look', '{"path":1}'],
+  ['look', '{"path":1}', null, 'Look', 'Look', '{"path":1}'],
+  ['look', '["a"]', {}, undefined, 'look', '["a"]'],
+  ['look', 'no JSON', {}, undefined, 'look', 'no JSON'],
+])('a call of %s with %s is named without knowing the tool', (name, args, typed, given, title, detail) =>
+  expect(describe({ kind: 'call', turn: 1, id: 1, name, arguments: args, call: typed, dispatched: true, title: given })).toEqual({ title, detail }));

@@ -50,7 +50,7 @@ test('what the renderer made is rebuilt from what is allowed', () => {
 test('blocks have names for a screen reader and come in order', () => {
   say(
     { kind: 'user', turn: 1, text: 'fix it' }, { kind: 'message', turn: 1, ask: 1, text: 'Looking.', calls: [] },
-    { kind: 'call', turn: 1, id: 2, name: 'read', arguments: '{}', call: { Read: { path: 'a.go' } }, dispatched: true },
+    { kind: 'call', turn: 1, id: 2, name: 'read', arguments: '{"path":"a.go"}', call: {}, dispatched: true, title: 'Read a.go', effect: 'read' },
     { kind: 'result', turn: 1, id: 2, call: 2, state: 'completed', text: 'text' }, { kind: 'done', turn: 1, outcome: 'complete' },
   );
   expect(labels()).toEqual(['You asked: fix it', 'The agent said: Looking.', 'Read a.go, completed', 'Turn 1: Done']);
@@ -59,7 +59,7 @@ test('blocks have names for a screen reader and come in order', () => {
 });
 
 test('a call stays unfolded when its result comes', () => {
-  say({ kind: 'call', turn: 1, id: 2, name: 'read', arguments: '{}', call: { Read: { path: 'a.go' } }, dispatched: true });
+  say({ kind: 'call', turn: 1, id: 2, name: 'read', arguments: '{"path":"a.go"}', call: {}, dispatched: true, title: 'Read a.go', effect: 'read' });
   document.querySelector('details')!.open = true;
   say({ kind: 'result', turn: 1, id: 2, call: 0, state: 'completed', text: 'text' });
   expect(document.querySelector('details')!.open).toBe(true);
@@ -75,7 +75,7 @@ test('text streams into one block', () => {
 
 test('findings, diffs, undo and cancel send what was clicked', () => {
   say(
-    { kind: 'call', turn: 1, id: 2, name: 'patch', arguments: '', call: { Patch: { path: 'a.go', diff: '' } }, dispatched: true },
+    { kind: 'call', turn: 1, id: 2, name: 'patch', arguments: '{}', call: {}, dispatched: true, title: 'Patch a.go', effect: 'write' },
     { kind: 'check', turn: 1, root: '.', outcome: 'found', text: '', command: ['go', 'build'], findings: [{ path: 'a.go', line: 3, column: 2, severity: 'error', message: 'bad <b>' }] },
     { kind: 'result', turn: 1, id: 2, call: 0, state: 'completed', text: '', edit: { path: 'a.go', before: 'x', after: 'y', diff: '@@ -1 +1 @@\n-a\n+b\n' } },
     { kind: 'done', turn: 1, outcome: 'complete' },
@@ -115,4 +115,10 @@ test('Enter asks, Shift+Enter does not', () => {
   input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
   expect(sent).toEqual([{ type: 'ask', text: 'do it' }]);
   expect(input.value).toBe('');
+});
+
+test("a check has the server's title, an older one its outcome", () => {
+  const check = { kind: 'check', turn: 1, root: '.', outcome: 'clean', text: '', command: ['go', 'vet'], findings: [] } as const;
+  say({ ...check, command: [], findings: [] }, { ...check, command: ['go', 'vet'], findings: [], title: 'go vet: nothing new' });
+  expect(labels()).toEqual(['Check: the checker found nothing', 'Check: go vet: nothing new']);
 });
