@@ -80,19 +80,19 @@ type Listing struct {
 type Store interface {
 	// Put creates or replaces a record.
 	Put(ctx context.Context, s Session) error
-	// Get answers ok=false for an absent record.
+	// Get returns ok=false for an absent record.
 	Get(ctx context.Context, id uuid.UUID) (s Session, ok bool, err error)
 	// List is ordered by CreatedAt, then ID.
 	List(ctx context.Context) (Listing, error)
 	// Delete removes record, transcript, snapshots and lease; an absent session is no error.
 	Delete(ctx context.Context, id uuid.UUID) error
-	// Append assigns the next index. An unknown session is ErrNotFound. What it
-	// answered is durable. Through a handle that acquired the session's lease and
+	// Append assigns the next index. An unknown session is ErrNotFound. An event
+	// whose index it returned is durable. Through a handle that acquired the session's lease and
 	// lost it to another owner, it is ErrLeased: a driver that slept past its lease
 	// cannot write into the transcript of the next one.
 	Append(ctx context.Context, id uuid.UUID, at time.Time, p Payload) (index uint64, err error)
-	// AppendAll assigns consecutive indices in one transaction and answers the first.
-	// Without payloads it writes nothing and answers the head. It refuses like Append.
+	// AppendAll assigns consecutive indices in one transaction and returns the first.
+	// Without payloads it writes nothing and returns the head. It refuses like Append.
 	AppendAll(ctx context.Context, id uuid.UUID, at time.Time, ps []Payload) (first uint64, err error)
 	// Head is the next index: 0 for an unwritten or unknown session.
 	Head(ctx context.Context, id uuid.UUID) (uint64, error)
@@ -102,12 +102,12 @@ type Store interface {
 	Transcript(ctx context.Context, id uuid.UUID, after *uint64) iter.Seq2[Event, error]
 	// SetDefaultHarness keeps a subject's last pick.
 	SetDefaultHarness(ctx context.Context, subject, harness string) error
-	// DefaultHarness answers ok=false for a subject that never picked.
+	// DefaultHarness returns ok=false for a subject that never picked.
 	DefaultHarness(ctx context.Context, subject string) (harness string, ok bool, err error)
 	// PutSnapshot keeps the newest two of a session, by at; one at the same index is
 	// replaced. An unknown session is ErrNotFound.
 	PutSnapshot(ctx context.Context, id uuid.UUID, at uint64, state []byte) error
-	// Snapshots answers the kept ones, newest first.
+	// Snapshots returns the kept ones, newest first.
 	Snapshots(ctx context.Context, id uuid.UUID) ([]Snapshot, error)
 	// Acquire takes the lease on a session for ttl, which is above zero, or fails with
 	// a *LeasedError naming the holder. The holder itself gets a new lease, which ends

@@ -55,10 +55,10 @@ func (e *BackendError) Error() string {
 	return fmt.Sprintf("store %s: %s: %v", e.Place, e.Op, e.Err)
 }
 
-// Unwrap answers the cause.
+// Unwrap returns the cause.
 func (e *BackendError) Unwrap() error { return e.Err }
 
-// Fault makes the error that a backend answers for err: nil for nil, ctx's own
+// Fault makes the error that a backend returns for err: nil for nil, ctx's own
 // error when ctx has ended, the contract's refusals as they are, and a
 // *BackendError for anything else.
 func Fault(ctx context.Context, place, op string, err error) error {

@@ -23,7 +23,7 @@ func (f *Fences) Set(id uuid.UUID, token string) {
 	f.tokens[id] = token
 }
 
-// Get answers the token that an append to id must still find, empty for none.
+// Get returns the token that an append to id must still find, empty for none.
 func (f *Fences) Get(id uuid.UUID) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

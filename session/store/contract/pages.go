@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// PageReader answers the next page of a transcript, whose events are good until
+// PageReader returns the next page of a transcript, whose events are good until
 // the call after, and whether more may follow.
 type PageReader func(ctx context.Context) (page []Event, more bool, err error)
 

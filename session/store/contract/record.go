@@ -37,7 +37,7 @@ var recordOptions = json.JoinOptions(
 	json.RejectUnknownMembers(true),
 )
 
-// EncodeRecord answers the stored form of s, or an error naming the field that
+// EncodeRecord returns the stored form of s, or an error naming the field that
 // cannot be stored.
 func EncodeRecord(s Session) ([]byte, error) {
 	created, err := Micros(s.CreatedAt)
@@ -154,7 +154,7 @@ func Collect(raw []Raw) Listing {
 	return l
 }
 
-// Bytes answers b, or an empty slice for nil: no bytes are not an absent value.
+// Bytes returns b, or an empty slice for nil: no bytes are not an absent value.
 func Bytes(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -173,7 +173,7 @@ func CheckText(field, text string) error {
 	return nil
 }
 
-// Index answers an index as databases keep it, or an error above what they can.
+// Index returns an index as databases keep it, or an error above what they can.
 func Index(at uint64) (int64, error) {
 	if at > math.MaxInt64 {
 		return 0, fmt.Errorf("index %d is above %d", at, int64(math.MaxInt64))
@@ -181,7 +181,7 @@ func Index(at uint64) (int64, error) {
 	return int64(at), nil
 }
 
-// CheckEvents answers the instant of events in microseconds since 1970, or an error
+// CheckEvents returns the instant of events in microseconds since 1970, or an error
 // for one that cannot be counted or a content type that cannot be kept.
 func CheckEvents(at time.Time, ps ...Payload) (us int64, err error) {
 	for _, p := range ps {
@@ -197,7 +197,7 @@ func CheckPick(subject, harness string) error {
 	return cmp.Or(CheckText("subject", subject), CheckText("harness", harness))
 }
 
-// Micros answers t in whole microseconds since 1970, or an error for an instant
+// Micros returns t in whole microseconds since 1970, or an error for an instant
 // that they cannot count.
 func Micros(t time.Time) (int64, error) {
 	us := t.UnixMicro()
@@ -207,7 +207,7 @@ func Micros(t time.Time) (int64, error) {
 	return us, nil
 }
 
-// Instant answers the UTC instant of us microseconds since 1970.
+// Instant returns the UTC instant of us microseconds since 1970.
 func Instant(us int64) time.Time { return time.UnixMicro(us).UTC() }
 
 // CheckLease refuses a lease without a time or with an owner that cannot be named.
@@ -221,7 +221,7 @@ func CheckLease(owner string, ttl time.Duration) error {
 	return CheckText("lease owner", owner)
 }
 
-// LeaseMicros answers ttl in microseconds, rounded up.
+// LeaseMicros returns ttl in microseconds, rounded up.
 func LeaseMicros(ttl time.Duration) int64 {
 	return int64((ttl-1)/time.Microsecond) + 1
 }

@@ -49,7 +49,7 @@ func New() *Store {
 }
 
 // enter locks the store for a call, unless the call is over before it began. The
-// caller unlocks when it answers nil.
+// caller unlocks when it returns nil.
 func (s *Store) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -120,7 +120,7 @@ type reader struct {
 	page  []contract.Event
 }
 
-// next answers the events of the next page, which are good until the call after,
+// next returns the events of the next page, which are good until the call after,
 // and says whether more may follow.
 func (r *reader) next(ctx context.Context) (page []contract.Event, more bool, err error) {
 	query, stop := context.WithCancel(ctx)

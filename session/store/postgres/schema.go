@@ -81,7 +81,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, steps []string) error {
 	})
 }
 
-// readVersion answers 0 for a database without the schema, which it makes where it
+// readVersion returns 0 for a database without the schema, which it makes where it
 // may, and an error for one that is newer than known.
 func readVersion(ctx context.Context, q querier, known int) (version int, err error) {
 	var there bool

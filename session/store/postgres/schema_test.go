@@ -35,7 +35,7 @@ func run(t *testing.T, p *pgxpool.Pool, statements ...string) {
 	}
 }
 
-// with answers dsn with other parameters or another user.
+// with returns dsn with other parameters or another user.
 func with(t *testing.T, dsn, key, value string) string {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -107,7 +107,7 @@ func TestOlderSchemaIsMigratedOnce(t *testing.T) {
 
 	broken := []string{migrations[0], migrations[1] + "; CREATE TABLE agent_lsp.sessions (n int)"}
 	if err := migrate(t.Context(), p, broken); err == nil || !strings.Contains(err.Error(), "migrate schema 1 to 2") {
-		t.Fatalf("a migration that fails answers %v", err)
+		t.Fatalf("a migration that fails returns %v", err)
 	}
 	if version, err := readVersion(t.Context(), p, 9); version != 1 || err != nil {
 		t.Fatalf("a migration that failed left schema %d, %v", version, err)
@@ -201,7 +201,7 @@ func TestErrorsKeepThePassword(t *testing.T) {
 }
 
 // TestCancelledWaitEnds has an append wait for the session's row, which another
-// connection keeps locked until the append has answered.
+// connection keeps locked until the append has returned.
 func TestCancelledWaitEnds(t *testing.T) {
 	dsn := postgrestest.Database(t)
 	s := openTest(t, dsn)
@@ -224,13 +224,13 @@ func TestCancelledWaitEnds(t *testing.T) {
 	}()
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Fatalf("a cancelled wait answers %v", err)
+		t.Fatalf("a cancelled wait returns %v", err)
 	}
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if head, err := s.Append(t.Context(), id, time.Now(), contract.Payload{}); err != nil || head > 1 {
-		t.Fatalf("after a cancelled wait an append answers %d, %v", head, err)
+		t.Fatalf("after a cancelled wait an append returns %d, %v", head, err)
 	}
 }
 
@@ -255,12 +255,12 @@ func TestServerThatWentAwayIsUsedAgain(t *testing.T) {
 	}
 	var failure *contract.BackendError
 	if _, err := s.Append(t.Context(), id, time.Now(), contract.Payload{}); !errors.As(err, &failure) {
-		t.Fatalf("without a server an append answers %v", err)
+		t.Fatalf("without a server an append returns %v", err)
 	}
 	if err := cluster.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if index, err := s.Append(t.Context(), id, time.Now(), contract.Payload{}); err != nil || index != 0 {
-		t.Fatalf("with the server back an append answers %d, %v", index, err)
+		t.Fatalf("with the server back an append returns %d, %v", index, err)
 	}
 }

@@ -307,7 +307,7 @@ func resume(t *testing.T, path string, atLeast int) int {
 	for i := range uint64(2) {
 		index, err := s.Append(t.Context(), storetest.ID(1), storetest.At(0), storetest.JSON(fmt.Sprint(head+i)))
 		if err != nil || index != head+i {
-			t.Fatalf("append after a cut answers %d, %v; want %d", index, err, head+i)
+			t.Fatalf("append after a cut returns %d, %v; want %d", index, err, head+i)
 		}
 	}
 	if err := s.Close(); err != nil {

@@ -32,7 +32,7 @@ func smallDisk(t *testing.T) string {
 }
 
 // TestFullDisk fills the disk by appending: the failure names the file, all that
-// was answered is there, and appends go on where they ended once there is room.
+// was acknowledged is there, and appends go on where they ended once there is room.
 func TestFullDisk(t *testing.T) {
 	dir := smallDisk(t)
 	path, filler := filepath.Join(dir, "sessions.db"), filepath.Join(dir, "filler")
@@ -64,7 +64,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first, err := s.AppendAll(t.Context(), storetest.ID(1), storetest.At(0), batch); err != nil || first != answered {
-		t.Fatalf("once there is room an append answers %d, %v; want %d", first, err, answered)
+		t.Fatalf("once there is room an append returns %d, %v; want %d", first, err, answered)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -101,6 +101,6 @@ func holds(t *testing.T, s store.Store, want uint64, payload store.Payload) {
 		next++
 	}
 	if head, err := s.Head(t.Context(), storetest.ID(1)); next != want || head != want || err != nil {
-		t.Fatalf("%d events and head %d (%v) are there, %d were answered", next, head, err, want)
+		t.Fatalf("%d events and head %d (%v) are there, %d were acknowledged", next, head, err, want)
 	}
 }

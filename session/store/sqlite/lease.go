@@ -58,7 +58,7 @@ func (l *lease) Release(ctx context.Context) error {
 	return l.store.fault(ctx, "release lease", err)
 }
 
-// written answers the holder's refusal when a statement on a lease met no row.
+// written returns the holder's refusal when a statement on a lease met no row.
 func written(ctx context.Context, q querier, id uuid.UUID, done sql.Result, err error) error {
 	if err != nil {
 		return err

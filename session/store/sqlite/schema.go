@@ -103,7 +103,7 @@ func readVersion(ctx context.Context, q querier) (version int, err error) {
 const retryPause = 5 * time.Millisecond
 
 // useWAL turns the write-ahead log on, which stays on in the file. While another
-// process does the same, SQLite answers busy at once instead of waiting.
+// process does the same, SQLite returns busy at once instead of waiting.
 func useWAL(ctx context.Context, db *sql.DB) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, busyTimeout, errors.New("another process keeps the file locked"))
 	defer cancel()

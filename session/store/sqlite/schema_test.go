@@ -205,7 +205,7 @@ func TestNewerSchemaIsRefusedUnchanged(t *testing.T) {
 	_, err = Open(t.Context(), path)
 	var failure *contract.BackendError
 	if !errors.As(err, &failure) {
-		t.Fatalf("a newer schema is answered with %v", err)
+		t.Fatalf("a newer schema returns %v", err)
 	}
 	for _, want := range []string{path, "schema 77", fmt.Sprintf("up to %d", len(migrations))} {
 		if !strings.Contains(err.Error(), want) {
@@ -339,11 +339,11 @@ func TestCancelledWaitEnds(t *testing.T) {
 	cancel()
 	for range 2 {
 		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Fatalf("a cancelled wait answers %v", err)
+			t.Fatalf("a cancelled wait returns %v", err)
 		}
 	}
 	unlock()
 	if index, err := s.Append(t.Context(), id, time.Now(), contract.Payload{}); err != nil || index != 0 {
-		t.Fatalf("after a cancelled wait an append answers %d, %v", index, err)
+		t.Fatalf("after a cancelled wait an append returns %d, %v", index, err)
 	}
 }

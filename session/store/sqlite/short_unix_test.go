@@ -23,7 +23,7 @@ import (
 const shortEnv = "AGENT_LSP_SQLITE_SHORT"
 
 // TestAWriteThatFailedHalfwayIsMadeOnceMore has the system cut a write in its
-// middle, at many places of the log: the append fails, all that was answered is
+// middle, at many places of the log: the append fails, all that was acknowledged is
 // there, and the same append made again is there once.
 func TestAWriteThatFailedHalfwayIsMadeOnceMore(t *testing.T) {
 	exe, err := os.Executable()
@@ -45,7 +45,7 @@ func TestShortWritesChild(t *testing.T) {
 	if path == "" {
 		t.Skip("runs in the child of TestAWriteThatFailedHalfwayIsMadeOnceMore")
 	}
-	signal.Ignore(syscall.SIGXFSZ) // the write answers an error instead
+	signal.Ignore(syscall.SIGXFSZ) // the write returns an error instead
 	var free syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &free); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestShortWritesChild(t *testing.T) {
 				continue
 			}
 			if !errors.As(err, &failure) || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
-				t.Fatalf("a write that was cut is answered %d, %v", index, err)
+				t.Fatalf("a write that was cut returns %d, %v", index, err)
 			}
 			break
 		}
@@ -91,7 +91,7 @@ func TestShortWritesChild(t *testing.T) {
 			s = open(t, path)
 		}
 		if index, err := s.Append(t.Context(), storetest.ID(1), storetest.At(0), payload()); err != nil || index != answered {
-			t.Fatalf("the append made again is answered %d, %v; want %d", index, err, answered)
+			t.Fatalf("the append made again returns %d, %v; want %d", index, err, answered)
 		}
 		answered++
 	}
@@ -106,6 +106,6 @@ func TestShortWritesChild(t *testing.T) {
 		next++
 	}
 	if next != answered || next < rounds {
-		t.Fatalf("%d events are there, %d were answered", next, answered)
+		t.Fatalf("%d events are there, %d were acknowledged", next, answered)
 	}
 }

@@ -2,7 +2,7 @@
 // Several processes may use the file at once; it must not be on a network file
 // system, where their locks do not hold.
 //
-// A commit is flushed to the disk before it is answered, so what was answered
+// A commit is flushed to the disk before a call returns, so what was acknowledged
 // outlives a killed process and a power cut, as far as the disk keeps its word.
 package sqlite
 
@@ -40,7 +40,7 @@ type Store struct {
 	fences contract.Fences
 
 	closing sync.Once
-	closed  error // what closing answered
+	closed  error // what closing returned
 	stmts
 }
 
@@ -142,7 +142,7 @@ func dsn(path, mode string) string {
 // Reopen implements contract.Reopener.
 func (s *Store) Reopen(ctx context.Context) (contract.Store, error) { return Open(ctx, s.path) }
 
-// Close implements contract.Store. Closing twice answers what the first did.
+// Close implements contract.Store. Closing twice returns what the first did.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		var errs []error

@@ -19,7 +19,7 @@ var Payload = contract.Payload{
 	Data:        []byte(`{"kind":"message","text":"` + fmt.Sprintf("%0300d", 7) + `"}`),
 }
 
-// Payloads answers n of them.
+// Payloads returns n of them.
 func Payloads(n int) []contract.Payload { return slices.Repeat([]contract.Payload{Payload}, n) }
 
 // Lengths are the lengths of transcripts to append to; AGENT_LSP_TEST_SLOW=1 adds
@@ -84,7 +84,7 @@ func Transcript(b *testing.B, s contract.Store, id uuid.UUID, n int) {
 	b.ReportMetric(float64(count)/b.Elapsed().Seconds(), "events/s")
 }
 
-// Records answers n sessions whose order of creation is not that of the slice.
+// Records returns n sessions whose order of creation is not that of the slice.
 func Records(n int) []contract.Session {
 	base, title := time.Now(), "what this session is about"
 	records := make([]contract.Session, n)

@@ -114,7 +114,7 @@ func appendAndPrint(ctx context.Context, s store.Store, id uuid.UUID, ps []store
 }
 
 // appendForever appends single events and batches of three by turns and prints
-// each index that was answered, until it is killed or the store fails.
+// each index that was acknowledged, until it is killed or the store fails.
 func appendForever(ctx context.Context, s store.Store, id uuid.UUID) error {
 	for i := 0; ; i++ {
 		index, err := s.Append(ctx, id, time.Now(), sealed(i, "one"))
@@ -147,7 +147,7 @@ func sealed(i int, place string) store.Payload {
 	}
 }
 
-// unseal answers a payload's place.
+// unseal returns a payload's place.
 func unseal(p store.Payload) (place string, err error) {
 	part := strings.SplitN(string(p.Data), " ", 3)
 	if len(part) != 3 || part[1] != fmt.Sprintf("%x", sha256.Sum256([]byte(part[2]))) {
@@ -198,7 +198,7 @@ func (p *process) begin(t *testing.T) {
 	}
 }
 
-// next answers the next index that the child printed; ok is false at its end. A
+// next returns the next index that the child printed; ok is false at its end. A
 // line that the child was killed within is no answer.
 func (p *process) next(t *testing.T) (index uint64, ok bool) {
 	t.Helper()

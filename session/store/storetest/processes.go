@@ -32,7 +32,7 @@ func Processes(t *testing.T, dsn string, n int) {
 	s.equal(len(all), n/8*8, "every append is answered")
 	for i, index := range all {
 		if index != uint64(i) {
-			t.Fatalf("appenders in two processes never share an index and never leave a hole: %d is answered where %d is due", index, i)
+			t.Fatalf("appenders in two processes never share an index and never leave a hole: %d is returned where %d is due", index, i)
 		}
 	}
 	next := uint64(0)
@@ -73,7 +73,7 @@ func Crowd(t *testing.T, dsn string, n int) {
 	s.equal(len(s.listed(ids...)), processes, "each process has its session")
 }
 
-// Kills checks that what an append answered is there after a crash: a child
+// Kills checks that what an append acknowledged is there after a crash: a child
 // appends and prints each index, and is killed with SIGKILL after a few of them,
 // as often as kills says. Before the child, crash ends and starts again whatever
 // else must not lose a thing, such as a server; nil is nothing.
@@ -83,7 +83,7 @@ func Kills(t *testing.T, dsn string, kills int, crash func() error) {
 	s.must(s.store.Put(s.ctx, store.Session{ID: id}), "Put stores a record")
 	s.must(s.store.Close(), "Close releases the store")
 	random := rand.New(rand.NewPCG(1, 2))
-	var checked, answered uint64 // events, and the highest answered index plus one
+	var checked, answered uint64 // events, and the highest acknowledged index plus one
 	for range kills {
 		p := spawn(t, "crash", dsn, id, 0)
 		p.begin(t)
@@ -104,10 +104,10 @@ func Kills(t *testing.T, dsn string, kills int, crash func() error) {
 		_ = p.cmd.Wait() // it was killed
 		checked = checkAfterCrash(t, dsn, id, checked, answered)
 	}
-	t.Logf("%d kills, %d events, none that was answered is missing", kills, checked)
+	t.Logf("%d kills, %d events, none that was acknowledged is missing", kills, checked)
 }
 
-// checkAfterCrash reads what is new since the last check and answers the head.
+// checkAfterCrash reads what is new since the last check and returns the head.
 func checkAfterCrash(t *testing.T, dsn string, id uuid.UUID, from, answered uint64) uint64 {
 	t.Helper()
 	s := reach(t, dsn)
@@ -126,7 +126,7 @@ func checkAfterCrash(t *testing.T, dsn string, id uuid.UUID, from, answered uint
 	}
 	head := from + uint64(len(places))
 	if head < answered {
-		t.Fatalf("an append that was answered is durable: %d events are there, index %d was answered", head, answered-1)
+		t.Fatalf("an append that was acknowledged is durable: %d events are there, index %d was acknowledged", head, answered-1)
 	}
 	for len(places) > 0 { // each child began anew, and was killed between any two writes
 		switch {

@@ -25,19 +25,19 @@ type scope struct {
 
 func (s *suite) in(t *testing.T) *scope { return &scope{T: t, suite: s, ctx: t.Context()} }
 
-// ID answers the session id of number n, as the suite and its users name sessions.
+// ID returns the session id of number n, as the suite and its users name sessions.
 func ID(n uint64) uuid.UUID {
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[8:], n)
 	return id
 }
 
-// At answers the instant some seconds after the suite's base.
+// At returns the instant some seconds after the suite's base.
 func At(seconds int) time.Time {
 	return time.Date(2026, 8, 29, 6, 0, seconds, 0, time.UTC)
 }
 
-// JSON answers an event's payload that holds text.
+// JSON returns an event's payload that holds text.
 func JSON(text string) store.Payload {
 	return store.Payload{
 		ContentType: "application/json",
@@ -45,7 +45,7 @@ func JSON(text string) store.Payload {
 	}
 }
 
-// Record answers a record with every optional field absent.
+// Record returns a record with every optional field absent.
 func Record(n uint64, seconds int) store.Session {
 	return store.Session{
 		ID: ID(n), Subject: "operator", Harness: "claude",
@@ -90,7 +90,7 @@ func (s *scope) head(id uuid.UUID, want uint64) {
 	s.equal(got, want, "Head is the next index")
 }
 
-// read answers the transcript, after nil or one index.
+// read returns the transcript, after nil or one index.
 func (s *scope) read(id uuid.UUID, after ...uint64) []store.Event {
 	s.Helper()
 	var from *uint64
@@ -116,7 +116,7 @@ func (s *scope) indices(events []store.Event, want ...uint64) {
 	}
 }
 
-// listed answers the listed records of these ids; the store holds others.
+// listed returns the listed records of these ids; the store holds others.
 func (s *scope) listed(ids ...uuid.UUID) []store.Session {
 	s.Helper()
 	l, err := s.store.List(s.ctx)
@@ -124,7 +124,7 @@ func (s *scope) listed(ids ...uuid.UUID) []store.Session {
 	return slices.DeleteFunc(l.Sessions, func(r store.Session) bool { return !slices.Contains(ids, r.ID) })
 }
 
-// another answers a second handle to the same place, or skips the scenario.
+// another returns a second handle to the same place, or skips the scenario.
 func (s *scope) another() store.Store {
 	s.Helper()
 	r, ok := s.store.(store.Reopener)

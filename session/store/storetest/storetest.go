@@ -60,7 +60,7 @@ func call(t *testing.T, open any) store.Store {
 		t.Fatalf("open: %v", err)
 	}
 	if s == nil {
-		t.Fatal("open answered no store")
+		t.Fatal("open returned no store")
 	}
 	return s
 }

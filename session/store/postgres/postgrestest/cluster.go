@@ -67,7 +67,7 @@ func New(tb testing.TB, settings ...string) *Cluster {
 	return c
 }
 
-// findBin answers the directory of the newest server's programs.
+// findBin returns the directory of the newest server's programs.
 func findBin() (string, bool) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil {
@@ -181,7 +181,7 @@ func (c *Cluster) remove() error { return errors.Join(c.Kill(), os.RemoveAll(c.d
 // databases counts the databases made by this process, which names them.
 var databases atomic.Int64
 
-// Database makes an empty database on the cluster and answers its DSN.
+// Database makes an empty database on the cluster and returns its DSN.
 func (c *Cluster) Database(tb testing.TB) string {
 	tb.Helper()
 	return makeDatabase(tb, c.DSN)

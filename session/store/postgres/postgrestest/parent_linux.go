@@ -12,7 +12,7 @@ import (
 // endWithParent ends the server when the test is killed and cannot.
 func endWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGQUIT }
 
-// children answers the processes whose parent is pid.
+// children returns the processes whose parent is pid.
 func children(pid int) ([]int, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -15,7 +15,7 @@ var shared struct {
 	err     error
 }
 
-// Database makes an empty database for the test and answers its DSN: on the server
+// Database makes an empty database for the test and returns its DSN: on the server
 // of AGENT_LSP_TEST_POSTGRES, or on a cluster that the package's tests share and
 // that does not flush to the disk. The package's TestMain must call [Main].
 func Database(tb testing.TB) string {
@@ -39,7 +39,7 @@ func Database(tb testing.TB) string {
 	return makeDatabase(tb, cluster.DSN)
 }
 
-// Main runs a package's tests, removes the shared cluster and answers the exit
+// Main runs a package's tests, removes the shared cluster and returns the exit
 // code. Where there is no PostgreSQL it says so once, without -v, too.
 func Main(m *testing.M) int {
 	if _, ok := findBin(); !ok && os.Getenv(Env) == "" {
