@@ -285,7 +285,7 @@ func TestAByteOrderMarkThatTheEditorHidesStays(t *testing.T) {
 	r := start(t, lsptest.Options{}, map[string]string{"a.txt": "\uFEFF" + before})
 	r.OpenText(text.URI(r.path("a.txt")), before, 1)
 	r.Barrier()
-	if unsaved := r.server.Unsaved(r.dir); len(unsaved) > 0 {
+	if unsaved := r.side().Unsaved(r.dir); len(unsaved) > 0 {
 		t.Error("the buffer counts as unsaved")
 	}
 	if got, err := r.workspace().Apply(t.Context(), r.edit("a.txt", after)); err != nil || got.Unsaved {

@@ -36,7 +36,7 @@ const (
 )
 
 // Approve implements session.Editor. Whatever is not a clear yes is a Deny.
-func (s *Server) Approve(ctx context.Context, q session.Question) session.Answer {
+func (s agentSide) Approve(ctx context.Context, q session.Question) session.Answer {
 	asking, stop := context.WithTimeout(ctx, s.config.Limits.Approval)
 	defer stop()
 	var a session.Answer
@@ -61,7 +61,7 @@ func (s *Server) Approve(ctx context.Context, q session.Question) session.Answer
 	return session.Answer{Decision: session.Deny, Reason: "the editor could not ask: " + err.Error()}
 }
 
-func (s *Server) askApproval(ctx context.Context, q session.Question) (session.Answer, error) {
+func (s agentSide) askApproval(ctx context.Context, q session.Question) (session.Answer, error) {
 	var result *struct {
 		Decision session.Decision `json:"decision"`
 		Reason   string           `json:"reason"`
@@ -86,7 +86,7 @@ func (s *Server) askApproval(ctx context.Context, q session.Question) (session.A
 	return session.Answer{}, fmt.Errorf("unknown decision %q", result.Decision)
 }
 
-func (s *Server) askMessage(ctx context.Context, q session.Question) (session.Answer, error) {
+func (s agentSide) askMessage(ctx context.Context, q session.Question) (session.Answer, error) {
 	text := q.Title
 	if q.Detail != "" {
 		text += "\n\n" + q.Detail

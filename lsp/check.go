@@ -43,7 +43,7 @@ type checkPosition struct {
 
 // check runs the checker of a root, or of every folder one after the other:
 // {root?}.
-func (s *Server) check(ctx context.Context, a *arguments) (any, error) {
+func (s commands) check(ctx context.Context, a *arguments) (any, error) {
 	root := s.rootArgument(a)
 	engine, err := s.on(ctx, a)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Server) check(ctx context.Context, a *arguments) (any, error) {
 		}
 		for _, r := range checked {
 			results = append(results, s.checkResult(f, r))
-			s.showCheck(r)
+			s.findings.showCheck(r)
 		}
 	}
 	return struct {
@@ -78,8 +78,8 @@ func (s *Server) check(ctx context.Context, a *arguments) (any, error) {
 
 // showCheck shows what a check came to in an editor that has no view of its own
 // for it: it would throw a command's result away.
-func (s *Server) showCheck(r checker.Result) {
-	if s.client.transcript {
+func (f *findings) showCheck(r checker.Result) {
+	if f.client.transcript {
 		return
 	}
 	kind, said := protocol.MessageTypeInfo, r.ForPerson()
@@ -89,8 +89,8 @@ func (s *Server) showCheck(r checker.Result) {
 	case checker.Failed:
 		kind = protocol.MessageTypeWarning
 	}
-	s.notify(protocol.MethodWindowShowMessage, &protocol.ShowMessageParams{
-		Type: kind, Message: fmt.Sprintf("agent: %s: %s", s.shortPath(r.Root), oneLine(said, 2000)),
+	f.notify(protocol.MethodWindowShowMessage, &protocol.ShowMessageParams{
+		Type: kind, Message: fmt.Sprintf("agent: %s: %s", f.shortPath(r.Root), oneLine(said, 2000)),
 	})
 }
 
@@ -101,7 +101,7 @@ func problems(n int) string {
 	return fmt.Sprintf("%d problems", n)
 }
 
-func (s *Server) checkResult(f *editor.Folder, r checker.Result) checkResult {
+func (s commands) checkResult(f *editor.Folder, r checker.Result) checkResult {
 	out := checkResult{
 		Root: r.Root, Outcome: r.Outcome.String(), Text: cmp.Or(r.Text, r.Note), Findings: []checkFinding{},
 		Command: append([]string{}, r.Command...), TookMs: r.Took.Milliseconds(),
@@ -109,11 +109,11 @@ func (s *Server) checkResult(f *editor.Folder, r checker.Result) checkResult {
 	if out.Root == "" {
 		out.Root = f.Dir()
 	}
-	t := s.newTexts(r.Unsaved)
+	t := s.findings.newTexts(r.Unsaved)
 	for _, x := range r.Findings {
-		name, _ := s.spelling(s.place(x.Path).path)
+		name, _ := s.findings.spelling(s.findings.place(x.Path).path)
 		out.Findings = append(out.Findings, checkFinding{
-			URI: name, Range: plainRange(s.findingRange(t.of(x.Path), x.Range, x.Unit)),
+			URI: name, Range: plainRange(s.findings.findingRange(t.of(x.Path), x.Range, x.Unit)),
 			Severity: x.Severity, Code: x.Code, Message: x.Message, Tool: x.Tool,
 		})
 	}

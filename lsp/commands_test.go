@@ -189,7 +189,7 @@ func TestTheRootIsChosenByTheFile(t *testing.T) {
 	if got := r.engine.asked(); len(got) != 3 || got[1] != "check "+a || got[2] != "check "+b {
 		t.Errorf("checked %q", got)
 	}
-	wb, err := r.server.Workspace(b)
+	wb, err := r.side().Workspace(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestTheRootIsChosenByTheFile(t *testing.T) {
 	if got := prompt(`{"text":"x","root":"` + b + `"}`); !strings.HasPrefix(got, "-32602") {
 		t.Error(got)
 	}
-	if _, err := r.server.Workspace(b); err == nil {
+	if _, err := r.side().Workspace(b); err == nil {
 		t.Error("a removed folder is still a workspace")
 	}
 	_ = wb
@@ -361,7 +361,7 @@ func TestATranscriptIsShownAsMarkdown(t *testing.T) {
 			if err != nil || !strings.Contains(string(content), `> hello`) {
 				t.Errorf("%s, %v", content, err)
 			}
-			r.server.Event(firstID, r.dir, store.Event{Payload: store.Payload{Data: []byte(`{"kind":"done"}`)}}, &event.Done{Turn: 1})
+			r.side().Event(firstID, r.dir, store.Event{Payload: store.Payload{Data: []byte(`{"kind":"done"}`)}}, &event.Done{Turn: 1})
 			r.WaitMethod("workspace/textDocumentContent/refresh", 0)
 		})
 	}

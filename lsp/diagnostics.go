@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,11 @@ import (
 // findings are what the client shows as diagnostics: by checked root, then by
 // file. A file may stand in the sets of several roots; the client gets their union.
 type findings struct {
+	editor *editor.Editor
+	client *client
+	log    *slog.Logger
+	notify func(method string, params any)
+
 	mu   sync.Mutex // guards what follows, and keeps the notifications in order
 	sets map[string]*findingSet
 	sent map[string]string // the URI under which a file, by key, has diagnostics
@@ -46,37 +52,40 @@ type fileFindings struct {
 }
 
 // Findings implements session.Editor.
-func (s *Server) Findings(root string, r checker.Result) {
+func (s agentSide) Findings(root string, r checker.Result) { s.findings.take(root, r) }
+
+// take shows what a check came to.
+func (f *findings) take(root string, r checker.Result) {
 	r.Root = cmp.Or(r.Root, root)
 	// A root may have a checker for each of its ecosystems.
 	checked := r.Root + "\x00" + r.Ecosystem
 	switch r.Outcome {
 	case checker.Failed:
-		s.log.Warn("unchecked: the checker gave no answer", "root", r.Root, "command", strings.Join(r.Command, " "), "reason", r.Text)
+		f.log.Warn("unchecked: the checker gave no answer", "root", r.Root, "command", strings.Join(r.Command, " "), "reason", r.Text)
 	case checker.Skipped:
-		s.log.Info("not checked", "root", r.Root, "reason", r.Text)
+		f.log.Info("not checked", "root", r.Root, "reason", r.Text)
 	}
-	if s.findings.fails(checked, r.Outcome == checker.Failed) && s.findings.asking.Load() == 0 {
-		s.showCheck(r)
+	if f.fails(checked, r.Outcome == checker.Failed) && f.asking.Load() == 0 {
+		f.showCheck(r)
 	}
 	if r.Outcome == checker.Failed || r.Outcome == checker.Skipped {
-		s.dropGone(r.Root)
+		f.dropGone(r.Root)
 		return
 	}
 	set := &findingSet{workspace: root, root: r.Root, files: map[string]*fileFindings{}}
-	texts := s.newTexts(r.Unsaved)
-	for _, f := range r.Findings {
-		where := s.place(f.Path)
+	texts := f.newTexts(r.Unsaved)
+	for _, x := range r.Findings {
+		where := f.place(x.Path)
 		file := set.files[where.key]
 		if file == nil {
 			file = &fileFindings{path: where.path}
 			set.files[where.key] = file
 		}
-		d := s.diagnostic(f, texts)
+		d := f.diagnostic(x, texts)
 		file.diagnostics = append(file.diagnostics, d)
-		file.lines = append(file.lines, fmt.Sprintf("%s:%d: %s: %s", s.shortPath(where.path), f.Range.Start.Line, f.Severity, oneLine(f.Message, 200)))
+		file.lines = append(file.lines, fmt.Sprintf("%s:%d: %s: %s", f.shortPath(where.path), x.Range.Start.Line, x.Severity, oneLine(x.Message, 200)))
 	}
-	s.replaceFindings(checked, set)
+	f.replaceFindings(checked, set)
 }
 
 // fails notes whether the check of a root failed, and reports whether it does now
@@ -94,14 +103,14 @@ func (f *findings) fails(checked string, failed bool) (began bool) {
 
 // replaceFindings puts a set in the place of a root's last one and tells the
 // client of every file that had or has findings.
-func (s *Server) replaceFindings(checked string, set *findingSet) {
-	s.findings.mu.Lock()
-	defer s.findings.mu.Unlock()
-	if s.findings.sets == nil {
-		s.findings.sets, s.findings.sent = map[string]*findingSet{}, map[string]string{}
+func (f *findings) replaceFindings(checked string, set *findingSet) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.sets == nil {
+		f.sets, f.sent = map[string]*findingSet{}, map[string]string{}
 	}
 	changed := map[string]bool{}
-	if old := s.findings.sets[checked]; old != nil {
+	if old := f.sets[checked]; old != nil {
 		for key := range old.files {
 			changed[key] = true
 		}
@@ -109,57 +118,57 @@ func (s *Server) replaceFindings(checked string, set *findingSet) {
 	for key := range set.files {
 		changed[key] = true
 	}
-	s.findings.sets[checked] = set
+	f.sets[checked] = set
 	if len(set.files) == 0 {
-		delete(s.findings.sets, checked)
+		delete(f.sets, checked)
 	}
 	for _, key := range slices.Sorted(maps.Keys(changed)) {
-		s.publish(key)
+		f.publish(key)
 	}
 }
 
 // publish sends what all sets hold of a file; the caller holds findings.mu.
-func (s *Server) publish(key string) {
-	defer func() { s.findings.shown.Store(int64(len(s.findings.sent))) }()
+func (f *findings) publish(key string) {
+	defer func() { f.shown.Store(int64(len(f.sent))) }()
 	var path string
 	list := []protocol.Diagnostic{}
-	for _, root := range slices.Sorted(maps.Keys(s.findings.sets)) {
-		if f := s.findings.sets[root].files[key]; f != nil {
-			path = f.path
-			list = append(list, f.diagnostics...)
+	for _, root := range slices.Sorted(maps.Keys(f.sets)) {
+		if x := f.sets[root].files[key]; x != nil {
+			path = x.path
+			list = append(list, x.diagnostics...)
 		}
 	}
-	before, had := s.findings.sent[key]
+	before, had := f.sent[key]
 	if path == "" {
 		if had {
-			s.publishAs(before, nil, list)
-			delete(s.findings.sent, key)
+			f.publishAs(before, nil, list)
+			delete(f.sent, key)
 		}
 		return
 	}
-	name, version := s.spelling(path)
+	name, version := f.spelling(path)
 	if had && before != name {
-		s.publishAs(before, nil, []protocol.Diagnostic{})
+		f.publishAs(before, nil, []protocol.Diagnostic{})
 	}
-	s.findings.sent[key] = name
-	s.publishAs(name, version, list)
+	f.sent[key] = name
+	f.publishAs(name, version, list)
 }
 
-func (s *Server) publishAs(name string, version *int32, list []protocol.Diagnostic) {
+func (f *findings) publishAs(name string, version *int32, list []protocol.Diagnostic) {
 	p := &protocol.PublishDiagnosticsParams{URI: uri.URI(name), Diagnostics: list}
 	if version != nil {
 		p.Version = protocol.NewOptional(*version)
 	}
-	s.notify(protocol.MethodTextDocumentPublishDiagnostics, p)
+	f.notify(protocol.MethodTextDocumentPublishDiagnostics, p)
 }
 
 // spelling is a file's URI as the client knows it, and its version where open.
-func (s *Server) spelling(path string) (string, *int32) {
-	if x := s.editor.At(path); x != nil {
+func (f *findings) spelling(path string) (string, *int32) {
+	if x := f.editor.At(path); x != nil {
 		return x.URI, new(x.Version)
 	}
-	if f, rel := s.editor.Folders.Holding(path); f != nil {
-		return f.FileURI(rel), nil
+	if x, rel := f.editor.Folders.Holding(path); x != nil {
+		return x.FileURI(rel), nil
 	}
 	return text.URI(path), nil
 }
@@ -168,20 +177,20 @@ func (s *Server) spelling(path string) (string, *int32) {
 // without the symlinks that the client's spelling has.
 type place struct{ key, path string }
 
-func (s *Server) place(path string) place {
-	if x := s.editor.At(path); x != nil {
+func (f *findings) place(path string) place {
+	if x := f.editor.At(path); x != nil {
 		return place{text.Key(text.URI(x.Real)), x.Path}
 	}
 	p := place{text.Key(text.URI(editor.RealPath(path))), path}
-	if f, rel := s.editor.Folders.Holding(path); f != nil {
-		p.path = f.Abs(rel)
+	if x, rel := f.editor.Folders.Holding(path); x != nil {
+		p.path = x.Abs(rel)
 	}
 	return p
 }
 
 // shortPath is a path relative to its folder.
-func (s *Server) shortPath(path string) string {
-	if _, rel := s.editor.Folders.Holding(path); rel != "" {
+func (f *findings) shortPath(path string) string {
+	if _, rel := f.editor.Folders.Holding(path); rel != "" {
 		return rel
 	}
 	return path
@@ -189,28 +198,28 @@ func (s *Server) shortPath(path string) string {
 
 // respell tells the client its diagnostics of a file again, after it opened or
 // closed it: it may spell it another way than the server did.
-func (s *Server) respell(x *editor.Document) {
+func (f *findings) respell(x *editor.Document) {
 	if x.Real == "" {
 		return
 	}
 	key := text.Key(text.URI(x.Real))
-	s.findings.mu.Lock()
-	defer s.findings.mu.Unlock()
-	if before, had := s.findings.sent[key]; had && before != x.URI {
-		for _, set := range s.findings.sets {
-			if f := set.files[key]; f != nil {
-				f.path = x.Path
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if before, had := f.sent[key]; had && before != x.URI {
+		for _, set := range f.sets {
+			if file := set.files[key]; file != nil {
+				file.path = x.Path
 			}
 		}
-		s.publish(key)
+		f.publish(key)
 	}
 }
 
 // vanished clears the findings of a file, and of all files below it, that was
 // deleted or renamed.
-func (s *Server) vanished(path string) {
+func (f *findings) vanished(path string) {
 	real := editor.RealPath(path)
-	s.dropFindings(func(_, file string) bool {
+	f.dropFindings(func(_, file string) bool {
 		_, spelled := editor.Below(path, file)
 		_, resolved := editor.Below(real, editor.RealPath(file))
 		return spelled || resolved
@@ -219,18 +228,18 @@ func (s *Server) vanished(path string) {
 
 // dropGone clears the findings of a root's files that are there no more, after a
 // check of it that could not look.
-func (s *Server) dropGone(root string) {
-	s.dropFindings(func(of, file string) bool { return of == root && s.isGone(file) })
+func (f *findings) dropGone(root string) {
+	f.dropFindings(func(of, file string) bool { return of == root && f.isGone(file) })
 }
 
 // isGone reports whether a file in a workspace folder is neither on the disk nor
 // open.
-func (s *Server) isGone(path string) bool {
-	f, rel := s.editor.Folders.Holding(path)
-	if f == nil || s.editor.At(path) != nil {
+func (f *findings) isGone(path string) bool {
+	x, rel := f.editor.Folders.Holding(path)
+	if x == nil || f.editor.At(path) != nil {
 		return false
 	}
-	w, err := f.Workspace()
+	w, err := x.Workspace()
 	if err != nil {
 		return false
 	}
@@ -240,39 +249,39 @@ func (s *Server) isGone(path string) bool {
 
 // dropFindings clears the findings of the files for which drop is true, by root
 // and path.
-func (s *Server) dropFindings(drop func(root, file string) bool) {
-	s.findings.mu.Lock()
-	defer s.findings.mu.Unlock()
+func (f *findings) dropFindings(drop func(root, file string) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	changed := map[string]bool{}
-	for checked, set := range s.findings.sets {
-		for key, f := range set.files {
-			if drop(set.root, f.path) {
+	for checked, set := range f.sets {
+		for key, x := range set.files {
+			if drop(set.root, x.path) {
 				delete(set.files, key)
 				changed[key] = true
 			}
 		}
 		if len(set.files) == 0 {
-			delete(s.findings.sets, checked)
+			delete(f.sets, checked)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(changed)) {
-		s.publish(key)
+		f.publish(key)
 	}
 }
 
 // forget clears the findings of a workspace folder.
-func (s *Server) forget(x *editor.Folder) {
-	s.findings.mu.Lock()
+func (f *findings) forget(x *editor.Folder) {
+	f.mu.Lock()
 	var roots []string
-	for checked, set := range s.findings.sets {
+	for checked, set := range f.sets {
 		_, inside := editor.Below(x.Dir(), set.root)
 		if inside || set.workspace == x.Dir() {
 			roots = append(roots, checked)
 		}
 	}
-	s.findings.mu.Unlock()
+	f.mu.Unlock()
 	for _, checked := range roots {
-		s.replaceFindings(checked, &findingSet{})
+		f.replaceFindings(checked, &findingSet{})
 	}
 }
 
@@ -293,25 +302,25 @@ func (f *findings) lines(x *editor.Folder) []string {
 }
 
 // diagnostic is a finding in the client's terms.
-func (s *Server) diagnostic(f checker.Finding, t *texts) protocol.Diagnostic {
-	doc := t.of(f.Path)
+func (f *findings) diagnostic(x checker.Finding, t *texts) protocol.Diagnostic {
+	doc := t.of(x.Path)
 	d := protocol.Diagnostic{
-		Range:    s.findingRange(doc, f.Range, f.Unit),
-		Severity: severity(f.Severity),
-		Source:   protocol.NewOptional(strings.TrimSpace("agent-lsp " + f.Tool)),
+		Range:    f.findingRange(doc, x.Range, x.Unit),
+		Severity: severity(x.Severity),
+		Source:   protocol.NewOptional(strings.TrimSpace("agent-lsp " + x.Tool)),
 	}
-	if f.Code != "" {
-		d.Code = protocol.String(f.Code)
+	if x.Code != "" {
+		d.Code = protocol.String(x.Code)
 	}
-	message := f.Message
-	for _, r := range f.Related {
-		if !s.client.related {
-			message += fmt.Sprintf("\n%s:%d: %s", s.shortPath(r.Path), r.Range.Start.Line, r.Message)
+	message := x.Message
+	for _, r := range x.Related {
+		if !f.client.related {
+			message += fmt.Sprintf("\n%s:%d: %s", f.shortPath(r.Path), r.Range.Start.Line, r.Message)
 			continue
 		}
-		name, _ := s.spelling(s.place(r.Path).path)
+		name, _ := f.spelling(f.place(r.Path).path)
 		d.RelatedInformation = append(d.RelatedInformation, protocol.DiagnosticRelatedInformation{
-			Location: protocol.Location{URI: uri.URI(name), Range: s.findingRange(t.of(r.Path), r.Range, f.Unit)},
+			Location: protocol.Location{URI: uri.URI(name), Range: f.findingRange(t.of(r.Path), r.Range, x.Unit)},
 			Message:  r.Message,
 		})
 	}

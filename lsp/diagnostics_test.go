@@ -37,7 +37,7 @@ func TestToolRangesBecomeTheClientsUnits(t *testing.T) {
 	} {
 		s := New(Config{})
 		s.client.Encoding = tt.encoding
-		r := s.findingRange(doc, tt.r, tt.unit)
+		r := s.findings.findingRange(doc, tt.r, tt.unit)
 		if got := fmt.Sprintf("%d:%d-%d:%d", r.Start.Line, r.Start.Character, r.End.Line, r.End.Character); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
@@ -53,7 +53,7 @@ func FuzzToolRanges(f *testing.F) {
 	f.Add("a\rb", 9, 9, -1, -1, 2)
 	f.Fuzz(func(t *testing.T, content string, line, col, endLine, endCol, unit int) {
 		s, doc := New(Config{}), text.New(content)
-		r := s.findingRange(doc, checker.Range{
+		r := s.findings.findingRange(doc, checker.Range{
 			Start: checker.Position{Line: line, Column: col}, End: checker.Position{Line: endLine, Column: endCol},
 		}, checker.ColumnUnit(uint(unit)%3))
 		if r.End.Line < r.Start.Line || r.End.Line == r.Start.Line && r.End.Character < r.Start.Character {

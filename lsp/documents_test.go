@@ -30,7 +30,7 @@ func TestOneDocumentUnderEverySpelling(t *testing.T) {
 			t.Errorf("after a change of %s the server holds %q, %v", uri, d.Text, ok)
 		}
 	}
-	r.server.Findings(r.dir, found(r.dir, finding(r.path("[id] é/p.ts"), 1, "bad")))
+	r.side().Findings(r.dir, found(r.dir, finding(r.path("[id] é/p.ts"), 1, "bad")))
 	r.WaitDiagnostics(opened, 1)
 	if all := r.AllDiagnostics(); len(all) != 1 || all[opened].Times != 1 {
 		t.Errorf("diagnostics go to %v", all)

@@ -28,7 +28,7 @@ func (r *rig) tell(payloads ...event.Payload) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		r.server.Event(firstID, r.dir, store.Event{Index: uint64(i), At: time.Unix(1, 0).UTC(), Payload: store.Payload{Data: raw}}, p)
+		r.side().Event(firstID, r.dir, store.Event{Index: uint64(i), At: time.Unix(1, 0).UTC(), Payload: store.Payload{Data: raw}}, p)
 	}
 }
 
@@ -52,7 +52,7 @@ var aTurn = []event.Payload{
 func TestATranscriptClientGetsEveryEvent(t *testing.T) {
 	r := start(t, lsptest.Options{Transcript: true}, nil)
 	r.tell(aTurn...)
-	r.server.Delta(firstID, 1, "streams")
+	r.side().Delta(firstID, 1, "streams")
 	r.Barrier()
 	r.Wait("the delta", 0, func(m lsptest.Message) bool { return m.Method == "agent/delta" })
 	events := r.Events()
@@ -71,7 +71,7 @@ func TestAPlainClientGetsLinesAndNoUnknownNotification(t *testing.T) {
 	r := start(t, lsptest.Options{}, nil)
 	from := r.Len()
 	r.tell(aTurn...)
-	r.server.Delta(firstID, 1, "streams")
+	r.side().Delta(firstID, 1, "streams")
 	r.Wait("the last line", from, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), "done: complete") })
 	var got []string
 	for _, m := range r.Traffic()[from:] {
@@ -207,7 +207,7 @@ func TestApprovals(t *testing.T) {
 	} {
 		for _, own := range []bool{true, false} {
 			r := start(t, lsptest.Options{Approvals: own, Questions: []lsptest.QuestionAnswer{tt.how}}, nil)
-			got := r.server.Approve(t.Context(), session.Question{Session: firstID, Turn: 1, ID: 2, Title: "Run rm", Detail: "rm -rf x\nin /w"})
+			got := r.side().Approve(t.Context(), session.Question{Session: firstID, Turn: 1, ID: 2, Title: "Run rm", Detail: "rm -rf x\nin /w"})
 			if got.Decision != tt.want || !strings.Contains(got.Reason, tt.reason) {
 				t.Errorf("%s, agent/approve %v: %+v", tt.how, own, got)
 			}
@@ -226,7 +226,7 @@ func TestACancelledTurnTakesItsQuestionBack(t *testing.T) {
 	r := start(t, lsptest.Options{Questions: []lsptest.QuestionAnswer{lsptest.NoAnswer}}, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan session.Answer, 1)
-	go func() { done <- r.server.Approve(ctx, session.Question{Title: "x"}) }()
+	go func() { done <- r.side().Approve(ctx, session.Question{Title: "x"}) }()
 	r.WaitMethod("window/showMessageRequest", 0)
 	cancel()
 	if a := <-done; a.Decision != session.Deny || a.Reason != "the turn was cancelled" {
@@ -249,8 +249,8 @@ func TestFindingsAreReplacedAsAWhole(t *testing.T) {
 	r.Barrier()
 	f := finding(r.path("a.go"), 2, "bad")
 	f.Related = []checker.Related{{Path: r.path("b.go"), Range: checker.Range{Start: checker.Position{Line: 1, Column: 9}}, Message: "there"}}
-	r.server.Findings(r.dir, found(r.dir, f, finding(r.path("a.go"), 1, "too"), finding(r.path("b.go"), 1, "bad")))
-	r.server.Findings(r.dir, found(r.path("sub"), finding(r.path("sub/c.go"), 1, "bad"), finding(r.path("b.go"), 1, "of sub")))
+	r.side().Findings(r.dir, found(r.dir, f, finding(r.path("a.go"), 1, "too"), finding(r.path("b.go"), 1, "bad")))
+	r.side().Findings(r.dir, found(r.path("sub"), finding(r.path("sub/c.go"), 1, "bad"), finding(r.path("b.go"), 1, "of sub")))
 	r.WaitDiagnostics(c, 1)
 	d := r.WaitDiagnostics(a, 2)
 	want := `{"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":3}},"severity":1,"code":"E1","source":"agent-lsp go vet","message":"bad","relatedInformation":[{"location":{"uri":"` +
@@ -264,26 +264,26 @@ func TestFindingsAreReplacedAsAWhole(t *testing.T) {
 	r.WaitDiagnostics(b, 2) // of both roots
 	other := found(r.dir, finding(r.path("b.go"), 1, "of another tool"))
 	other.Ecosystem = "node"
-	r.server.Findings(r.dir, other)
+	r.side().Findings(r.dir, other)
 	r.WaitDiagnostics(b, 3)
 	other.Findings = nil
-	r.server.Findings(r.dir, other)
+	r.side().Findings(r.dir, other)
 	r.WaitDiagnostics(b, 2)
 
-	r.server.Findings(r.dir, checker.Result{Outcome: checker.Failed, Root: r.dir, Text: "no go"})
-	r.server.Findings(r.dir, checker.Result{Outcome: checker.Skipped, Root: r.dir, Text: "no project"})
+	r.side().Findings(r.dir, checker.Result{Outcome: checker.Failed, Root: r.dir, Text: "no go"})
+	r.side().Findings(r.dir, checker.Result{Outcome: checker.Skipped, Root: r.dir, Text: "no project"})
 	r.Wait("the warning", 0, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), "unchecked") })
 	if n := len(r.Diagnostics(a).Raw); n != 2 {
 		t.Errorf("a check that failed left %d findings of 2", n)
 	}
-	if s := r.server.State(r.dir); !strings.Contains(s, "Open in the editor:\n- a.go\n") || !strings.Contains(s, "- a.go:2: error: bad\n") {
+	if s := r.side().State(r.dir); !strings.Contains(s, "Open in the editor:\n- a.go\n") || !strings.Contains(s, "- a.go:2: error: bad\n") {
 		t.Errorf("state %q", s)
 	}
 
-	r.server.Findings(r.dir, found(r.dir, finding(r.path("a.go"), 1, "left")))
+	r.side().Findings(r.dir, found(r.dir, finding(r.path("a.go"), 1, "left")))
 	r.WaitDiagnostics(a, 1)
 	r.WaitDiagnostics(b, 1)
-	r.server.Findings(r.dir, checker.Result{Outcome: checker.Clean, Root: r.dir})
+	r.side().Findings(r.dir, checker.Result{Outcome: checker.Clean, Root: r.dir})
 	r.WaitDiagnostics(a, 0)
 	if n := len(r.Diagnostics(c).Raw); n != 1 {
 		t.Errorf("the check of another root left %d findings of 1", n)
@@ -296,7 +296,7 @@ func TestFindingsAreReplacedAsAWhole(t *testing.T) {
 func TestFindingsOfVanishedFilesAreCleared(t *testing.T) {
 	r := start(t, lsptest.Options{}, map[string]string{"a.go": "x\n", "d/b.go": "x\n", "c.go": "x\n", "e.go": "x\n"})
 	uri := func(name string) string { return text.URI(r.path(name)) }
-	r.server.Findings(r.dir, found(r.dir, finding(r.path("a.go"), 1, "bad"), finding(r.path("d/b.go"), 1, "bad"), finding(r.path("c.go"), 1, "bad"), finding(r.path("e.go"), 1, "bad")))
+	r.side().Findings(r.dir, found(r.dir, finding(r.path("a.go"), 1, "bad"), finding(r.path("d/b.go"), 1, "bad"), finding(r.path("c.go"), 1, "bad"), finding(r.path("e.go"), 1, "bad")))
 	r.WaitDiagnostics(uri("e.go"), 1)
 	r.Notify("workspace/didChangeWatchedFiles", `{"changes":[{"uri":"`+uri("a.go")+`","type":3},{"uri":"`+uri("e.go")+`","type":2}]}`)
 	r.Notify("workspace/didDeleteFiles", `{"files":[{"uri":"`+uri("d")+`"}]}`)
@@ -323,11 +323,11 @@ func TestFindingsBehindASymlinkGoToTheOpenedDocument(t *testing.T) {
 	r := startWith(t, lsptest.Options{Folders: []string{link}}, link, func(*Config) {})
 	uri := r.Open(filepath.Join(link, "m.go"))
 	r.Barrier()
-	r.server.Findings(link, found(real, finding(filepath.Join(real, "m.go"), 2, "bad"), finding(filepath.Join(real, "closed.go"), 2, "bad")))
+	r.side().Findings(link, found(real, finding(filepath.Join(real, "m.go"), 2, "bad"), finding(filepath.Join(real, "closed.go"), 2, "bad")))
 	r.WaitDiagnostics(uri, 1)
 	closed := text.URI(filepath.Join(link, "closed.go"))
 	r.WaitDiagnostics(closed, 1)
-	if s := r.server.State(link); !strings.Contains(s, "- closed.go:2: error: bad\n- m.go:2: error: bad") {
+	if s := r.side().State(link); !strings.Contains(s, "- closed.go:2: error: bad\n- m.go:2: error: bad") {
 		t.Errorf("state %q", s)
 	}
 	// Opened under its real path, its findings move there.
@@ -349,16 +349,16 @@ func TestUnsavedTextsAreToldToCheckers(t *testing.T) {
 	r.OpenText("untitled:1", "x", 1)
 	r.Barrier()
 	want := map[string]string{r.path("a.go"): "unsaved\n", r.path("sub/c.go"): "unsaved\n"}
-	if d := cmp.Diff(want, r.server.Unsaved(r.dir)); d != "" {
+	if d := cmp.Diff(want, r.side().Unsaved(r.dir)); d != "" {
 		t.Error(d)
 	}
 	delete(want, r.path("a.go"))
-	if d := cmp.Diff(want, r.server.Unsaved(r.path("sub"))); d != "" {
+	if d := cmp.Diff(want, r.side().Unsaved(r.path("sub"))); d != "" {
 		t.Error(d)
 	}
 	r.Save(c)
 	r.Barrier()
-	if got := r.server.Unsaved(r.path("sub")); len(got) != 0 {
+	if got := r.side().Unsaved(r.path("sub")); len(got) != 0 {
 		t.Errorf("%v after it was saved", got)
 	}
 }

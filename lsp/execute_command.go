@@ -18,29 +18,32 @@ import (
 
 // command runs one of the commands of workspace/executeCommand on its argument
 // and answers its result.
-type command func(s *Server, ctx context.Context, a *arguments) (any, error)
+type command func(s commands, ctx context.Context, a *arguments) (any, error)
 
-// commands are all commands by name. Each is in the file of its family.
-var commands = map[string]command{
-	"agent.prompt":          (*Server).prompt,
-	"agent.cancel":          (*Server).cancel,
-	"agent.fix":             (*Server).fix,
-	"agent.session.new":     (*Server).sessionNew,
-	"agent.session.list":    (*Server).sessionList,
-	"agent.session.resume":  (*Server).sessionResume,
-	"agent.session.close":   (*Server).sessionClose,
-	"agent.session.delete":  (*Server).sessionDelete,
-	"agent.transcript":      (*Server).transcript,
-	"agent.transcript.open": (*Server).transcriptOpen,
-	"agent.undo":            (*Server).undo,
-	"agent.profiles":        (*Server).profiles,
-	"agent.profile.select":  (*Server).profileSelect,
-	"agent.check":           (*Server).check,
-	"agent.status":          (*Server).status,
+// commands run the commands of workspace/executeCommand over what the server has.
+type commands struct{ *Server }
+
+// commandTable is all commands by name. Each is in the file of its family.
+var commandTable = map[string]command{
+	"agent.prompt":          commands.prompt,
+	"agent.cancel":          commands.cancel,
+	"agent.fix":             commands.fix,
+	"agent.session.new":     commands.sessionNew,
+	"agent.session.list":    commands.sessionList,
+	"agent.session.resume":  commands.sessionResume,
+	"agent.session.close":   commands.sessionClose,
+	"agent.session.delete":  commands.sessionDelete,
+	"agent.transcript":      commands.transcript,
+	"agent.transcript.open": commands.transcriptOpen,
+	"agent.undo":            commands.undo,
+	"agent.profiles":        commands.profiles,
+	"agent.profile.select":  commands.profileSelect,
+	"agent.check":           commands.check,
+	"agent.status":          commands.status,
 }
 
 // commandNames are sorted.
-func commandNames() []string { return slices.Sorted(maps.Keys(commands)) }
+func commandNames() []string { return slices.Sorted(maps.Keys(commandTable)) }
 
 // empty is the result of a command that has nothing to say.
 type empty struct{}
@@ -53,7 +56,7 @@ func (s *Server) executeCommand(params jsontext.Value) wire.Handler {
 	docs := s.editor.Snapshot()
 	if commandName(params) == "agent.status" { // a status bar must not wait
 		return func(ctx context.Context, params jsontext.Value) (any, error) {
-			return s.runCommand(ctx, params, docs, nil)
+			return commands{s}.runCommand(ctx, params, docs, nil)
 		}
 	}
 	at := s.line.join()
@@ -62,7 +65,7 @@ func (s *Server) executeCommand(params jsontext.Value) wire.Handler {
 		if err := at.reach(ctx); err != nil {
 			return nil, err
 		}
-		return s.runCommand(ctx, params, docs, at)
+		return commands{s}.runCommand(ctx, params, docs, at)
 	}
 }
 
@@ -75,7 +78,7 @@ func commandName(params jsontext.Value) string {
 	return p.Command
 }
 
-func (s *Server) runCommand(ctx context.Context, params jsontext.Value, docs editor.Snapshot, at *ticket) (any, error) {
+func (s commands) runCommand(ctx context.Context, params jsontext.Value, docs editor.Snapshot, at *ticket) (any, error) {
 	var p struct {
 		Command   string           `json:"command"`
 		Arguments []jsontext.Value `json:"arguments"`
@@ -83,7 +86,7 @@ func (s *Server) runCommand(ctx context.Context, params jsontext.Value, docs edi
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, wire.InvalidParams("workspace/executeCommand: %v", err)
 	}
-	run, ok := commands[p.Command]
+	run, ok := commandTable[p.Command]
 	if !ok {
 		return nil, wire.InvalidParams("command: there is no %q, only %s", p.Command, strings.Join(commandNames(), ", "))
 	}
@@ -110,7 +113,7 @@ func commandError(name string, err error) error {
 }
 
 // root is the folder that a member names; nil when it is absent.
-func (s *Server) rootArgument(a *arguments) *editor.Folder {
+func (s commands) rootArgument(a *arguments) *editor.Folder {
 	name, ok := a.optionalText("root")
 	if !ok {
 		return nil
@@ -123,7 +126,7 @@ func (s *Server) rootArgument(a *arguments) *editor.Folder {
 }
 
 // defaultRoot is the folder for a command that names none.
-func (s *Server) defaultRoot() (*editor.Folder, error) {
+func (s commands) defaultRoot() (*editor.Folder, error) {
 	if all := s.editor.Folders.All(); len(all) > 0 {
 		return all[0], nil
 	}
@@ -131,7 +134,7 @@ func (s *Server) defaultRoot() (*editor.Folder, error) {
 }
 
 // folderNames are the client's workspace folders, for a message.
-func (s *Server) folderNames() string {
+func (s commands) folderNames() string {
 	if dirs := s.editor.Folders.Dirs(); len(dirs) > 0 {
 		return strings.Join(dirs, ", ")
 	}
@@ -140,7 +143,7 @@ func (s *Server) folderNames() string {
 
 // own answers nil if a session may be used from here: it belongs to one of the
 // client's folders, or to none that is known, which is for the engine to judge.
-func (s *Server) own(ctx context.Context, engine Engine, id uuid.UUID) error {
+func (s commands) own(ctx context.Context, engine Engine, id uuid.UUID) error {
 	root, ok := s.roots.of(id)
 	if !ok || root != "" && s.editor.Folders.Named(root) == nil { // it may have been moved since
 		l, err := engine.List(ctx)
@@ -161,7 +164,7 @@ func (s *Server) own(ctx context.Context, engine Engine, id uuid.UUID) error {
 }
 
 // on reads a command's argument and gets the engine for it.
-func (s *Server) on(ctx context.Context, a *arguments) (Engine, error) {
+func (s commands) on(ctx context.Context, a *arguments) (Engine, error) {
 	if err := a.done(); err != nil {
 		return nil, err
 	}

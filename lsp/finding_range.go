@@ -16,8 +16,8 @@ import (
 // text. A finding without an end covers the word that it stands at; one without a
 // column covers the line's content. Of a file that cannot be read, which is nil,
 // the columns stay as the tool counts them.
-func (s *Server) findingRange(doc *text.Doc, r checker.Range, unit checker.ColumnUnit) protocol.Range {
-	e := s.client.Encoding
+func (f *findings) findingRange(doc *text.Doc, r checker.Range, unit checker.ColumnUnit) protocol.Range {
+	e := f.client.Encoding
 	if r.Start.Line <= 0 {
 		return protocol.Range{}
 	}
@@ -75,13 +75,13 @@ func wordLength(s string) int {
 
 // texts are the texts of files during one conversion.
 type texts struct {
-	server *Server
+	editor *editor.Editor
 	given  map[string]string // that the checker was given, by path
 	docs   map[string]*text.Doc
 }
 
-func (s *Server) newTexts(given map[string]string) *texts {
-	return &texts{server: s, given: given, docs: map[string]*text.Doc{}}
+func (f *findings) newTexts(given map[string]string) *texts {
+	return &texts{editor: f.editor, given: given, docs: map[string]*text.Doc{}}
 }
 
 // of is the file's text that a checker saw: what it was given; else the disk's,
@@ -94,9 +94,9 @@ func (t *texts) of(path string) *text.Doc {
 	var d *text.Doc
 	if given, ok := t.given[path]; ok {
 		d = text.New(strings.TrimPrefix(given, editor.ByteOrderMark))
-	} else if disk, ok := t.server.editor.Read(path); ok {
+	} else if disk, ok := t.editor.Read(path); ok {
 		d = text.New(strings.TrimPrefix(disk, editor.ByteOrderMark))
-	} else if x := t.server.editor.At(path); x != nil {
+	} else if x := t.editor.At(path); x != nil {
 		d = x.Text
 	}
 	t.docs[path] = d

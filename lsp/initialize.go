@@ -159,7 +159,7 @@ func (s *Server) didChangeWorkspaceFolders(_ context.Context, params jsontext.Va
 		if f := s.editor.Folders.Remove(r.URI); f != nil {
 			s.spawn("close folder", func() {
 				f.Close()
-				s.forget(f)
+				s.findings.forget(f)
 			})
 		}
 	}
@@ -231,5 +231,5 @@ func (s *Server) gone(name string) {
 	if err != nil || !s.findings.some() {
 		return
 	}
-	s.spawn("clear diagnostics", func() { s.vanished(path) })
+	s.spawn("clear diagnostics", func() { s.findings.vanished(path) })
 }

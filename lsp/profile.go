@@ -7,7 +7,7 @@ import (
 )
 
 // profiles lists the model profiles: {}.
-func (s *Server) profiles(ctx context.Context, a *arguments) (any, error) {
+func (s commands) profiles(ctx context.Context, a *arguments) (any, error) {
 	engine, err := s.on(ctx, a)
 	if err != nil {
 		return nil, err
@@ -18,7 +18,7 @@ func (s *Server) profiles(ctx context.Context, a *arguments) (any, error) {
 }
 
 // profileSelect sets the profile of new sessions: {profile}.
-func (s *Server) profileSelect(ctx context.Context, a *arguments) (any, error) {
+func (s commands) profileSelect(ctx context.Context, a *arguments) (any, error) {
 	name := a.text("profile")
 	engine, err := s.on(ctx, a)
 	if err != nil {

@@ -48,22 +48,22 @@ func token(session uuid.UUID, turn uint64) string {
 }
 
 // follow turns an event into progress of its turn.
-func (s *Server) follow(session uuid.UUID, p event.Payload) {
+func (all *turns) follow(s *Server, session uuid.UUID, p event.Payload) {
 	if !s.client.progress {
 		return
 	}
 	switch p := p.(type) {
 	case *event.User:
-		s.turn(session, p.Turn, p.Text)
+		all.turn(s, session, p.Turn, p.Text)
 	case *event.Done:
-		s.turns.mu.Lock()
-		t := s.turns.running[token(session, p.Turn)]
-		delete(s.turns.running, token(session, p.Turn))
-		if s.turns.ended == nil {
-			s.turns.ended = map[uuid.UUID]uint64{}
+		all.mu.Lock()
+		t := all.running[token(session, p.Turn)]
+		delete(all.running, token(session, p.Turn))
+		if all.ended == nil {
+			all.ended = map[uuid.UUID]uint64{}
 		}
-		s.turns.ended[session] = max(s.turns.ended[session], p.Turn)
-		s.turns.mu.Unlock()
+		all.ended[session] = max(all.ended[session], p.Turn)
+		all.mu.Unlock()
 		if t != nil {
 			t.end(s, p.Outcome)
 		}
@@ -72,7 +72,7 @@ func (s *Server) follow(session uuid.UUID, p event.Payload) {
 		if number == 0 {
 			return
 		}
-		if t := s.turn(session, number, ""); t != nil {
+		if t := all.turn(s, session, number, ""); t != nil {
 			if a, ok := p.(*event.Approval); ok {
 				doing = t.approval(a)
 			}
@@ -122,24 +122,24 @@ func (t *turn) approval(p *event.Approval) string {
 
 // turn answers the progress of a turn, beginning it if need be; nil when the turn
 // is over. Turns of a session are numbered from 1 and end in order.
-func (s *Server) turn(session uuid.UUID, number uint64, title string) *turn {
-	s.turns.mu.Lock()
-	defer s.turns.mu.Unlock()
+func (all *turns) turn(s *Server, session uuid.UUID, number uint64, title string) *turn {
+	all.mu.Lock()
+	defer all.mu.Unlock()
 	name := token(session, number)
-	if t := s.turns.running[name]; t != nil {
+	if t := all.running[name]; t != nil {
 		return t
 	}
-	if number <= s.turns.ended[session] {
+	if number <= all.ended[session] {
 		return nil
 	}
 	if title == "" {
 		title = "Agent"
 	}
 	t := &turn{session: session, number: number, token: name, title: oneLine(title, 80)}
-	if s.turns.running == nil {
-		s.turns.running = map[string]*turn{}
+	if all.running == nil {
+		all.running = map[string]*turn{}
 	}
-	s.turns.running[name] = t
+	all.running[name] = t
 	s.spawn("create progress", func() {
 		ctx, stop := context.WithTimeout(s.ctx, s.config.Limits.Call)
 		defer stop()
@@ -211,12 +211,12 @@ func (s *Server) progress(token string, value any) {
 	s.notify(protocol.MethodProgress, &protocol.ProgressParams{Token: protocol.String(token), Value: raw})
 }
 
-// workDoneProgressCancel handles window/workDoneProgress/cancel: the person
+// cancel handles window/workDoneProgress/cancel: the person
 // stopped a turn in the editor's progress display.
-func (s *Server) workDoneProgressCancel(name string) {
-	s.turns.mu.Lock()
-	t := s.turns.running[name]
-	s.turns.mu.Unlock()
+func (all *turns) cancel(s *Server, name string) {
+	all.mu.Lock()
+	t := all.running[name]
+	all.mu.Unlock()
 	if t == nil {
 		return // it ended meanwhile
 	}

@@ -24,7 +24,7 @@ type promptResult struct {
 }
 
 // prompt starts a turn: {text, session?, root?, context?, wait?}.
-func (s *Server) prompt(ctx context.Context, a *arguments) (any, error) {
+func (s commands) prompt(ctx context.Context, a *arguments) (any, error) {
 	p := session.Prompt{Text: a.text("text"), Session: a.session(false)}
 	root := s.rootArgument(a)
 	hint := s.contextArgument(a, &p)
@@ -32,7 +32,7 @@ func (s *Server) prompt(ctx context.Context, a *arguments) (any, error) {
 }
 
 // run prompts the engine, and waits for the turn if the argument says so.
-func (s *Server) run(ctx context.Context, a *arguments, p session.Prompt, root, hint *editor.Folder) (any, error) {
+func (s commands) run(ctx context.Context, a *arguments, p session.Prompt, root, hint *editor.Folder) (any, error) {
 	wait := a.flag("wait")
 	engine, err := s.on(ctx, a)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Server) run(ctx context.Context, a *arguments, p session.Prompt, root, 
 }
 
 // abandon cancels a turn whose caller cancelled the request that waits for it.
-func (s *Server) abandon(engine Engine, id uuid.UUID, turn uint64) {
+func (s commands) abandon(engine Engine, id uuid.UUID, turn uint64) {
 	ctx, stop := context.WithTimeout(s.ctx, 10*time.Second)
 	defer stop()
 	if _, err := engine.Cancel(ctx, &id, &turn); err != nil {
@@ -88,7 +88,7 @@ func (s *Server) abandon(engine Engine, id uuid.UUID, turn uint64) {
 }
 
 // cancel stops a turn: {session?, turn?}.
-func (s *Server) cancel(ctx context.Context, a *arguments) (any, error) {
+func (s commands) cancel(ctx context.Context, a *arguments) (any, error) {
 	id, turn := a.session(false), a.index("turn")
 	engine, err := s.on(ctx, a)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Server) cancel(ctx context.Context, a *arguments) (any, error) {
 }
 
 // fix starts a turn on problems: {uri, diagnostics, session?, wait?}.
-func (s *Server) fix(ctx context.Context, a *arguments) (any, error) {
+func (s commands) fix(ctx context.Context, a *arguments) (any, error) {
 	p := session.Prompt{Session: a.session(false)}
 	x := s.placeArgument(a)
 	list := a.list("diagnostics", true)
@@ -176,7 +176,7 @@ func (x pointed) cut(first, last int) string {
 
 // placeArgument reads the member uri: a file in a workspace folder, or an open
 // buffer that has no file.
-func (s *Server) placeArgument(a *arguments) pointed {
+func (s commands) placeArgument(a *arguments) pointed {
 	name := a.text("uri")
 	if name == "" {
 		return pointed{}
@@ -206,7 +206,7 @@ func (s *Server) placeArgument(a *arguments) pointed {
 
 // contextArgument reads context: [{uri, range?}] and answers the folder of the
 // first place that has one.
-func (s *Server) contextArgument(a *arguments, p *session.Prompt) *editor.Folder {
+func (s commands) contextArgument(a *arguments, p *session.Prompt) *editor.Folder {
 	var hint *editor.Folder
 	for i, raw := range a.list("context", false) {
 		o := a.object(raw, fmt.Sprintf("context[%d]", i))

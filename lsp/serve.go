@@ -58,7 +58,7 @@ func (s *Server) notifications() map[string]wire.Notified {
 		protocol.MethodWorkspaceDidRenameFiles:            s.didRenameFiles,
 		protocol.MethodWorkspaceDidChangeWatchedFiles:     s.didChangeWatchedFiles,
 		protocol.MethodWindowWorkDoneProgressCancel: func(_ context.Context, params jsontext.Value) error {
-			s.workDoneProgressCancel(tree(params).text("token"))
+			s.turns.cancel(s, tree(params).text("token"))
 			return nil
 		},
 	}

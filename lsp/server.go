@@ -129,8 +129,6 @@ type Server struct {
 	failed      error
 }
 
-var _ session.Editor = (*Server)(nil)
-
 // New makes a server that has no connection yet.
 func New(c Config) *Server {
 	c.Limits = c.Limits.withDefaults()
@@ -144,6 +142,7 @@ func New(c Config) *Server {
 	s.log = slog.New(&clientLog{next: c.Log.Handler(), server: s})
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.editor = editor.New(editing{s}, c.Limits.Limits, s.log)
+	s.findings.editor, s.findings.client, s.findings.log, s.findings.notify = s.editor, &s.client, s.log, s.notify
 	return s
 }
 
@@ -161,7 +160,7 @@ func (s *Server) start(init Initialization) {
 		if s.config.Engine == nil {
 			return
 		}
-		engine, err := s.config.Engine(s)
+		engine, err := s.config.Engine(agentSide{s})
 		if err != nil {
 			s.failed = fmt.Errorf("start the engine: %w", err)
 			s.log.Error("the engine did not start", "err", err)

@@ -80,6 +80,9 @@ func attach(t *testing.T, o lsptest.Options, dir string, change func(*Config)) *
 	return r
 }
 
+// side is the server as the engine sees it.
+func (r *rig) side() session.Editor { return agentSide{r.server} }
+
 func (r *rig) path(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
 
 func (r *rig) read(name string) string {
@@ -93,7 +96,7 @@ func (r *rig) read(name string) string {
 
 func (r *rig) workspace() tools.Workspace {
 	r.t.Helper()
-	w, err := r.server.Workspace(r.dir)
+	w, err := r.side().Workspace(r.dir)
 	if err != nil {
 		r.t.Fatal(err)
 	}

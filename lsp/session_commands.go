@@ -9,7 +9,7 @@ import (
 )
 
 // sessionNew makes a session: {root?, profile?, title?}.
-func (s *Server) sessionNew(ctx context.Context, a *arguments) (any, error) {
+func (s commands) sessionNew(ctx context.Context, a *arguments) (any, error) {
 	root := s.rootArgument(a)
 	profile, _ := a.optionalText("profile")
 	title, _ := a.optionalText("title")
@@ -39,7 +39,7 @@ type undecodable struct {
 }
 
 // sessionList lists the sessions of the client's folders: {}.
-func (s *Server) sessionList(ctx context.Context, a *arguments) (any, error) {
+func (s commands) sessionList(ctx context.Context, a *arguments) (any, error) {
 	engine, err := s.on(ctx, a)
 	if err != nil {
 		return nil, err
@@ -59,14 +59,14 @@ func (s *Server) sessionList(ctx context.Context, a *arguments) (any, error) {
 }
 
 // visible are the sessions of the client's own folders.
-func (s *Server) visible(all []session.Info) []session.Info {
+func (s commands) visible(all []session.Info) []session.Info {
 	return slices.DeleteFunc(append([]session.Info{}, all...), func(i session.Info) bool {
 		return i.Root != "" && s.editor.Folders.Named(i.Root) == nil
 	})
 }
 
 // onSession reads a command's {session} and gets the engine for it.
-func (s *Server) onSession(ctx context.Context, a *arguments) (Engine, uuid.UUID, error) {
+func (s commands) onSession(ctx context.Context, a *arguments) (Engine, uuid.UUID, error) {
 	id := a.session(true)
 	engine, err := s.on(ctx, a)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Server) onSession(ctx context.Context, a *arguments) (Engine, uuid.UUID
 }
 
 // sessionResume brings a stored session back: {session}.
-func (s *Server) sessionResume(ctx context.Context, a *arguments) (any, error) {
+func (s commands) sessionResume(ctx context.Context, a *arguments) (any, error) {
 	engine, id, err := s.onSession(ctx, a)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (s *Server) sessionResume(ctx context.Context, a *arguments) (any, error) {
 }
 
 // sessionClose releases a session and keeps its record: {session}.
-func (s *Server) sessionClose(ctx context.Context, a *arguments) (any, error) {
+func (s commands) sessionClose(ctx context.Context, a *arguments) (any, error) {
 	engine, id, err := s.onSession(ctx, a)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (s *Server) sessionClose(ctx context.Context, a *arguments) (any, error) {
 }
 
 // sessionDelete removes a session and its transcript: {session}.
-func (s *Server) sessionDelete(ctx context.Context, a *arguments) (any, error) {
+func (s commands) sessionDelete(ctx context.Context, a *arguments) (any, error) {
 	engine, id, err := s.onSession(ctx, a)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 
 // status describes server, client and engine: {}. It holds no secret and no text
 // of a document.
-func (s *Server) status(ctx context.Context, a *arguments) (any, error) {
+func (s commands) status(ctx context.Context, a *arguments) (any, error) {
 	if err := a.done(); err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (w *weather) agent(name string) {
 	e := w.edit(name, d.Text+"agent\n")
 	e.Before = d.Text
 	_, err := w.workspace().Apply(context.Background(), e)
-	w.server.Event(firstID, w.dir, storeEvent(err), &event.Note{Text: fmt.Sprint(err)})
+	w.side().Event(firstID, w.dir, storeEvent(err), &event.Note{Text: fmt.Sprint(err)})
 }
 
 func (w *weather) open(name string) {

@@ -16,7 +16,7 @@ func (s *Server) didOpen(_ context.Context, params jsontext.Value) error {
 	}
 	x := s.editor.Opened(p.URI, p.Version, p.Text)
 	if s.findings.some() {
-		s.spawn("look at an opened file", func() { s.respell(x) })
+		s.spawn("look at an opened file", func() { s.findings.respell(x) })
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 const scheme = "agent"
 
 // transcript answers a session's events: {session, after?}.
-func (s *Server) transcript(ctx context.Context, a *arguments) (any, error) {
+func (s commands) transcript(ctx context.Context, a *arguments) (any, error) {
 	after := a.index("after")
 	engine, id, err := s.onSession(ctx, a)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Server) transcript(ctx context.Context, a *arguments) (any, error) {
 
 // transcriptOpen shows a session's transcript as Markdown: {session?}. Without a
 // session the most recent one of the client's folders is shown.
-func (s *Server) transcriptOpen(ctx context.Context, a *arguments) (any, error) {
+func (s commands) transcriptOpen(ctx context.Context, a *arguments) (any, error) {
 	id := a.session(false)
 	engine, err := s.on(ctx, a)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Server) transcriptOpen(ctx context.Context, a *arguments) (any, error) 
 }
 
 // latest is the session of the client's folders that changed last.
-func (s *Server) latest(ctx context.Context, engine Engine) (*uuid.UUID, error) {
+func (s commands) latest(ctx context.Context, engine Engine) (*uuid.UUID, error) {
 	l, err := engine.List(ctx)
 	if err != nil {
 		return nil, err
@@ -120,11 +120,12 @@ func (s *Server) textDocumentContent(ctx context.Context, params jsontext.Value)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.own(ctx, engine, id); err != nil {
+	c := commands{s}
+	if err := c.own(ctx, engine, id); err != nil {
 		return nil, commandError("uri", err)
 	}
 	s.shown.add(id, p.URI)
-	out, err := s.markdown(ctx, engine, id)
+	out, err := c.markdown(ctx, engine, id)
 	if err != nil {
 		return nil, commandError("uri", err)
 	}
@@ -133,7 +134,7 @@ func (s *Server) textDocumentContent(ctx context.Context, params jsontext.Value)
 	}{out}, nil
 }
 
-func (s *Server) markdown(ctx context.Context, engine Engine, id uuid.UUID) (string, error) {
+func (s commands) markdown(ctx context.Context, engine Engine, id uuid.UUID) (string, error) {
 	entries, _, err := engine.Transcript(ctx, id, nil)
 	if err != nil {
 		return "", err
@@ -178,7 +179,7 @@ func (s *Server) refresh(id uuid.UUID) {
 
 // writeTranscript makes a file of a transcript for a client that cannot show the
 // server's own documents, and answers its URI.
-func (s *Server) writeTranscript(ctx context.Context, engine Engine, id uuid.UUID) (string, error) {
+func (s commands) writeTranscript(ctx context.Context, engine Engine, id uuid.UUID) (string, error) {
 	out, err := s.markdown(ctx, engine, id)
 	if err != nil {
 		return "", err

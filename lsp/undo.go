@@ -7,7 +7,7 @@ import (
 )
 
 // undo reverts a turn's edits, or one of them: {session?, turn?, edit?}.
-func (s *Server) undo(ctx context.Context, a *arguments) (any, error) {
+func (s commands) undo(ctx context.Context, a *arguments) (any, error) {
 	r := session.UndoRequest{Session: a.session(false), Turn: a.index("turn"), Edit: a.index("edit")}
 	root := s.rootArgument(a)
 	engine, err := s.on(ctx, a)

@@ -18,7 +18,7 @@ import (
 // client creates files.
 func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, error) {
 	if w.editor.gone() {
-		return tools.Applied{}, w.orphaned(ctx, e)
+		return tools.Applied{}, orphaned(ctx, e)
 	}
 	unlock, err := w.editor.locks.lock(ctx, RealPath(w.abs(e.Path)))
 	if err != nil {
@@ -188,7 +188,7 @@ func (w *workspace) land(ctx context.Context, e tools.Edit, params *protocol.App
 }
 
 // orphaned is the error of an edit whose editor is gone.
-func (w *workspace) orphaned(ctx context.Context, e tools.Edit) error {
+func orphaned(ctx context.Context, e tools.Edit) error {
 	return fmt.Errorf("edit of %s: %w: %w", e.Path, ErrGone, untilDone(ctx))
 }
 

@@ -46,7 +46,7 @@ func (w *workspace) awaitLanding(ctx context.Context, e tools.Edit, watch *landi
 		case a := <-answers:
 			if errors.Is(a.err, ErrGone) {
 				wait.Stop()
-				return w.orphaned(ctx, e)
+				return orphaned(ctx, e)
 			}
 			f.answer(a)
 		case <-watch.wake:
@@ -56,7 +56,7 @@ func (w *workspace) awaitLanding(ctx context.Context, e tools.Edit, watch *landi
 			f.cancel()
 		case <-w.editor.client.Gone():
 			wait.Stop()
-			return w.orphaned(ctx, e)
+			return orphaned(ctx, e)
 		}
 		wait.Stop()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/lsp/editor"
+	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/agent-lsp/agent-lsp/tools"
@@ -39,8 +40,13 @@ type deltaParams struct {
 	Text    string    `json:"text"`
 }
 
+// agentSide is the server as the engine needs it: an editor for its sessions.
+type agentSide struct{ *Server }
+
+var _ session.Editor = agentSide{}
+
 // Workspace implements session.Editor.
-func (s *Server) Workspace(root string) (tools.Workspace, error) {
+func (s agentSide) Workspace(root string) (tools.Workspace, error) {
 	x := s.editor.Folders.Named(root)
 	if x == nil {
 		return nil, fmt.Errorf("%s is not a workspace folder of this editor", root)
@@ -49,21 +55,21 @@ func (s *Server) Workspace(root string) (tools.Workspace, error) {
 }
 
 // Event implements session.Editor.
-func (s *Server) Event(id uuid.UUID, root string, e store.Event, p event.Payload) {
+func (s agentSide) Event(id uuid.UUID, root string, e store.Event, p event.Payload) {
 	s.roots.learn(id, root)
 	if s.client.transcript {
 		s.notify(methodTranscript, transcriptParams{Session: id, Index: e.Index, At: e.At, Event: e.Payload.Data})
 	} else {
 		s.tell(p)
 	}
-	s.follow(id, p)
+	s.turns.follow(s.Server, id, p)
 	if p.Kind() == event.KindDone {
 		s.refresh(id)
 	}
 }
 
 // Delta implements session.Editor.
-func (s *Server) Delta(id uuid.UUID, turn uint64, text string) {
+func (s agentSide) Delta(id uuid.UUID, turn uint64, text string) {
 	if s.client.transcript {
 		s.notify(methodDelta, deltaParams{Session: id, Turn: turn, Text: text})
 	}
@@ -71,7 +77,7 @@ func (s *Server) Delta(id uuid.UUID, turn uint64, text string) {
 
 // tell writes what a person without a transcript view should know to the log; a
 // failure is shown.
-func (s *Server) tell(p event.Payload) {
+func (s agentSide) tell(p event.Payload) {
 	level, line := slog.LevelInfo, ""
 	switch p := p.(type) {
 	case *event.User:
@@ -148,7 +154,7 @@ func checkTitle(c *event.Check) string {
 }
 
 // Unsaved implements session.Editor.
-func (s *Server) Unsaved(root string) map[string]string {
+func (s agentSide) Unsaved(root string) map[string]string {
 	x := s.editor.Folders.Named(root)
 	return s.editor.Unsaved(func(d *editor.Document, f *editor.Folder) bool {
 		if x != nil {
@@ -160,7 +166,7 @@ func (s *Server) Unsaved(root string) map[string]string {
 }
 
 // State implements session.Editor.
-func (s *Server) State(root string) string {
+func (s agentSide) State(root string) string {
 	x := s.editor.Folders.Named(root)
 	if x == nil {
 		return ""
