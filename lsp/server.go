@@ -52,6 +52,9 @@ type Config struct {
 	Version string
 	// Versions are further parts of the program for agent.status, by name.
 	Versions map[string]string
+	// Sandbox says for agent.status what confines commands here; nil says nothing. It
+	// may take some milliseconds.
+	Sandbox func() string
 	// Log gets everything that is worth a line; what is Info or more goes to the
 	// client's log, too. Nil discards.
 	Log *slog.Logger

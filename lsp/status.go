@@ -18,6 +18,7 @@ func (s commands) status(ctx context.Context, a *arguments) (any, error) {
 	maps.Copy(versions, s.config.Versions)
 	out := struct {
 		Versions         map[string]string `json:"versions"`
+		Sandbox          string            `json:"sandbox,omitempty"` // what confines commands
 		Client           string            `json:"client"`
 		PositionEncoding string            `json:"positionEncoding"`
 		Roots            []string          `json:"roots"`
@@ -27,6 +28,9 @@ func (s commands) status(ctx context.Context, a *arguments) (any, error) {
 	}{
 		Versions: versions, Client: s.client.title(), PositionEncoding: s.client.Encoding.String(), Roots: s.editor.Folders.Dirs(),
 		OpenDocuments: len(s.editor.Snapshot()), Engine: "starting",
+	}
+	if s.config.Sandbox != nil {
+		out.Sandbox = s.config.Sandbox()
 	}
 	select {
 	case <-s.started:

@@ -83,5 +83,8 @@ func TestStoppedCommandsSayWhy(t *testing.T) {
 	w := confinedWorld(t, false)
 	got := w.run(execOp("git", "ls-remote", "https://example.invalid/x.git"))
 	want(t, got, Failed, "[no network in the sandbox]")
-	want(t, w.run(execOp("sh", "-c", "echo x >.git/config")), Failed, "git's settings")
+	got = w.run(execOp("sh", "-c", "echo x >.git/config"))
+	if !strings.Contains(got.Text, "not to git's settings") && !strings.Contains(got.Text, "[put back: .git/config;") {
+		t.Errorf("%+v", got)
+	}
 }

@@ -81,8 +81,12 @@ func (a *app) serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, c
 		Section:    config.Section,
 		Version:    version(),
 		Versions:   map[string]string{"go": runtime.Version(), "core abi": fmt.Sprint(core.ABI)},
-		Log:        a.log,
-		Process:    client,
+		Sandbox: func() string {
+			c := a.settings(a.firstFolder()).Config
+			return sandboxState(&c)
+		},
+		Log:     a.log,
+		Process: client,
 	})
 	a.log = server.Log() // from here on the client sees what matters, too
 	return server.Serve(ctx, in, out)

@@ -109,6 +109,20 @@ func leaveHouse(h *house, broken bool) {
 	}
 }
 
+// endHouse ends the house of a sandbox when it was only tried.
+func endHouse(s Sandbox) {
+	houses.Lock()
+	defer houses.Unlock()
+	key := s.base().key()
+	for i, h := range houses.list {
+		if h.key == key && h.link != nil {
+			h.link.close()
+			houses.list = append(houses.list[:i], houses.list[i+1:]...)
+			return
+		}
+	}
+}
+
 // build starts a house and waits until it stands.
 func build(s Sandbox) (*link, error) {
 	name := houseOffline
@@ -165,6 +179,7 @@ func tryHouse() error {
 		return err
 	}
 	defer l.close()
+	defer endHouse(Sandbox{Mechanism: Namespaces})
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		return err

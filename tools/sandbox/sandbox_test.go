@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
@@ -91,5 +92,23 @@ func TestWhatIsObeyedIsProtected(t *testing.T) {
 	sandbox.ProtectTree(&box, linked)
 	if !slices.Contains(box.Protected, filepath.Join(linked, ".git")) {
 		t.Error("a .git that is a file is not protected")
+	}
+}
+
+// TestTheDocumentNamesWhatIsProtected compares SECURITY.md with the policy.
+func TestTheDocumentNamesWhatIsProtected(t *testing.T) {
+	text, err := os.ReadFile("../../SECURITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var box proc.Sandbox
+	sandbox.ProtectTree(&box, "/top")
+	if len(box.Protected) < 10 {
+		t.Fatal(box.Protected)
+	}
+	for _, p := range box.Protected {
+		if name := "`" + strings.TrimPrefix(filepath.ToSlash(p), "/top/") + "`"; !strings.Contains(string(text), name) {
+			t.Errorf("SECURITY.md does not name %s", name)
+		}
 	}
 }
