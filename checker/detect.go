@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // Toolchain is what a directory's marker file says about the project in it. Every
@@ -71,12 +73,6 @@ func has(names map[string]bool, pattern string) bool {
 		}
 	}
 	return false
-}
-
-// within reports whether path is dir or below it, by spelling alone.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // detectAll is Detect for every ecosystem that dir has a marker of, each once.
@@ -180,4 +176,10 @@ func readText(path string) ([]byte, error) {
 	}
 	defer file.Close() //nolint:errcheck // only read
 	return io.ReadAll(io.LimitReader(file, maxText))
+}
+
+// within reports whether path is dir or below it, by spelling alone.
+func within(dir, path string) bool {
+	_, ok := workspace.Below(dir, path)
+	return ok
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/go-json-experiment/json"
 )
 
@@ -110,7 +111,7 @@ func (o *overlay) write(root string, texts map[string]string) error {
 		}
 		copied := filepath.Join(o.dir, name)
 		replace[path] = copied
-		shown := relative(root, path)
+		shown := workspace.Relative(root, path)
 		if !strings.Contains(shown, "/") {
 			shown = "./" + shown
 		}

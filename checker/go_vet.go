@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // vetDiagnostic is what an analyzer of go vet says of one place. Other keys of
@@ -82,7 +84,7 @@ func addVet(r *report, root, pkg, analyzer string, raw jsontext.Value) {
 			}
 		}
 		shown := d.Posn
-		if rel := relative(root, file); !strings.HasPrefix(rel, "../") {
+		if rel := workspace.Relative(root, file); !strings.HasPrefix(rel, "../") {
 			shown = "./" + rel + strings.TrimPrefix(d.Posn, file)
 		}
 		r.add(fmt.Sprintf("%s: %s (%s)", strings.TrimPrefix(shown, "././"), d.Message, analyzer), f)

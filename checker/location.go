@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // located is the usual form file:line[:column]: message. The file is the shortest
@@ -80,7 +82,7 @@ func (p places) resolve(base, name string) (path string, ok bool) {
 	if within(p.real, name) {
 		return p.spelled(name), true
 	}
-	real := realPath(name)
+	real := workspace.RealPath(name)
 	if within(p.real, real) {
 		return p.spelled(real), true
 	}
@@ -93,16 +95,4 @@ func (p places) spelled(real string) string {
 		return real
 	}
 	return filepath.Join(p.workspace, rel)
-}
-
-// realPath resolves the links of a path whose last parts may not exist.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	dir := filepath.Dir(path)
-	if dir == path {
-		return path
-	}
-	return filepath.Join(realPath(dir), filepath.Base(path))
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 type pyrightReport struct {
@@ -85,7 +87,7 @@ func addPyright(r *report, root string, d pyrightDiagnostic) {
 	message := strings.ReplaceAll(d.Message, "\u00a0", " ")
 	severity := pyrightSeverity(d.Severity)
 	shown := d.File
-	if rel := relative(root, d.File); !strings.HasPrefix(rel, "../") {
+	if rel := workspace.Relative(root, d.File); !strings.HasPrefix(rel, "../") {
 		shown = rel
 	}
 	f := &Finding{Path: d.File, Unit: UTF16, Severity: severity, Code: d.Rule, Message: message, Tool: "pyright"}

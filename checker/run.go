@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // keep is how many bytes of each of a tool's streams are kept from its start:
@@ -254,7 +255,7 @@ func uncheckedEdits(j job, p plan) string {
 	cmd := "`" + commandLine(p.shown) + "`"
 	if len(p.outside) > 0 {
 		return fmt.Sprintf("%s does not look at %s, being in no module that is built here, so %s",
-			cmd, relative(j.root, p.outside[0]), j.unchecked())
+			cmd, workspace.Relative(j.root, p.outside[0]), j.unchecked())
 	}
 	if !p.readsDisk {
 		return ""
@@ -262,7 +263,7 @@ func uncheckedEdits(j job, p plan) string {
 	for _, path := range j.edited {
 		if _, is := j.unsaved[path]; is {
 			return fmt.Sprintf("%s checked the saved text and %s is not saved, so %s",
-				cmd, relative(j.root, path), j.unchecked())
+				cmd, workspace.Relative(j.root, path), j.unchecked())
 		}
 	}
 	return ""
@@ -299,7 +300,7 @@ func names(root string, paths []string) string {
 	const shown = 5
 	list := make([]string, 0, shown)
 	for _, path := range paths[:min(len(paths), shown)] {
-		list = append(list, relative(root, path))
+		list = append(list, workspace.Relative(root, path))
 	}
 	if more := len(paths) - shown; more > 0 {
 		list = append(list, fmt.Sprintf("%d more", more))
@@ -308,12 +309,4 @@ func names(root string, paths []string) string {
 		return list[0] + " is"
 	}
 	return strings.Join(list, ", ") + " are"
-}
-
-func relative(root, path string) string {
-	rel, err := filepath.Rel(root, path)
-	if err != nil {
-		return path
-	}
-	return filepath.ToSlash(rel)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // baseline is what a complete check of a root found, for the next one to compare
@@ -171,7 +173,7 @@ func bounded(blocks []block, root string, room int) []block {
 	for path, n := range cut {
 		b := &kept[last[path]]
 		b.text = fmt.Sprintf("%s\n[... %d characters elided: %s in %s ...]", strings.TrimRight(b.text, " \t\n"),
-			sizes[path]-used[path], count(n, "more finding", "more findings"), relative(root, path))
+			sizes[path]-used[path], count(n, "more finding", "more findings"), workspace.Relative(root, path))
 	}
 	return kept
 }

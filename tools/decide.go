@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // Decide says what policy makes of a call: run it, ask a person, or refuse it. It
@@ -141,11 +143,11 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 // ignoredByGit reports whether the root is a git work tree that ignores a path,
 // so that git could not bring back what was there.
 func (e *Executor) ignoredByGit(ctx context.Context, p string) bool {
-	r, ok, err := e.findRepository(realPath(e.ws.Dir()))
+	r, ok, err := e.findRepository(workspace.RealPath(e.ws.Dir()))
 	if err != nil || !ok {
 		return false
 	}
-	_, res, err := e.ownGit(ctx, r, realPath(e.ws.Dir()), []string{"check-ignore", "-q", "--", p}, statusTimeout, 0)
+	_, res, err := e.ownGit(ctx, r, workspace.RealPath(e.ws.Dir()), []string{"check-ignore", "-q", "--", p}, statusTimeout, 0)
 	return err == nil && res.OK()
 }
 

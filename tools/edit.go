@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // tries bounds how often an edit is computed again because the text changed
@@ -107,23 +109,11 @@ func (e *Executor) mayWrite(name, p string) error {
 
 // within reports whether name is dir or lies below it, as the disk spells both.
 func within(dir, name string) bool {
-	if _, ok := below(dir, name); ok {
+	if _, ok := workspace.Below(dir, name); ok {
 		return true
 	}
-	_, ok := below(realPath(dir), realPath(name))
+	_, ok := workspace.Below(workspace.RealPath(dir), workspace.RealPath(name))
 	return ok
-}
-
-// realPath follows the links in as much of an absolute path as exists.
-func realPath(name string) string {
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		return target
-	}
-	parent := filepath.Dir(name)
-	if parent == name {
-		return name
-	}
-	return filepath.Join(realPath(parent), filepath.Base(name))
 }
 
 // edit computes and applies an edit, again when the text changes meanwhile.

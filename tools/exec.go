@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // execTool is the tool exec.
@@ -109,7 +111,7 @@ func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) Ou
 		}
 		return failf("%s could not be started: %s", spec.Argv[0], err)
 	}
-	out := Outcome{State: stateOf(r), Text: e.ended(spec, r) + putBackText(realPath(e.ws.Dir()), r.PutBack)}
+	out := Outcome{State: stateOf(r), Text: e.ended(spec, r) + putBackText(workspace.RealPath(e.ws.Dir()), r.PutBack)}
 	if e.cfg.Exec.Sandbox != nil {
 		out.Text += stoppedText(r)
 	}

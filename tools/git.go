@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // gitSafe are settings for every run of git: nothing waits, nothing stays behind
@@ -98,7 +99,7 @@ func (e *Executor) insideGit(c gitCommand) (dir string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("git -C: %w", err)
 	}
-	if _, _, err := e.findRepository(realPath(dir)); err != nil {
+	if _, _, err := e.findRepository(workspace.RealPath(dir)); err != nil {
 		return "", err
 	}
 	if c.name != "diff" {
@@ -136,7 +137,7 @@ func (e *Executor) git(ctx context.Context, op gitArgs) Outcome {
 
 // gitLook performs a call that only reads, for which nobody is asked.
 func (e *Executor) gitLook(ctx context.Context, c gitCommand, dir string) Outcome {
-	r, ok, err := e.findRepository(realPath(dir))
+	r, ok, err := e.findRepository(workspace.RealPath(dir))
 	if err == nil && !ok {
 		err = errors.New("the workspace is in no git repository")
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // What follows keeps a rule that denies reading in git, too, which shows the texts
@@ -126,9 +128,9 @@ func (e *Executor) kindOfObject(ctx context.Context, r repository, dir, revision
 // deniesReading reports whether a rule denies reading a path that git is given in
 // dir: from there, or from the top of the work tree.
 func (e *Executor) deniesReading(r repository, dir, name string) bool {
-	root := realPath(e.ws.Dir())
-	for _, from := range []string{realPath(dir), r.top} {
-		rel, ok := below(root, rooted(from, name))
+	root := workspace.RealPath(e.ws.Dir())
+	for _, from := range []string{workspace.RealPath(dir), r.top} {
+		rel, ok := workspace.Below(root, rooted(from, name))
 		if !ok {
 			continue
 		}
@@ -143,7 +145,7 @@ func (e *Executor) deniesReading(r repository, dir, name string) bool {
 // leftOut are arguments that have git leave out what patterns of rules match.
 func (e *Executor) leftOut(patterns []string, r repository) []string {
 	prefix, plain := "", ""
-	if rel, ok := below(r.top, realPath(e.ws.Dir())); ok && rel != "." {
+	if rel, ok := workspace.Below(r.top, workspace.RealPath(e.ws.Dir())); ok && rel != "." {
 		plain = filepath.ToSlash(rel) + "/"
 		prefix = strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`).Replace(plain)
 	}

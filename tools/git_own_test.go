@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // tripwire is a program that leaves a trace, in a sandbox too: no sandbox so far
@@ -286,7 +287,7 @@ func TestTheServersOwnGitIsConfined(t *testing.T) {
 		c.Exec.Env = append(os.Environ(), "SSH_AUTH_SOCK=/x", "SSH_AGENT_PID=1", "GPG_AGENT_INFO=/x", "GIT_EXTERNAL_DIFF=/x", "GIT_CONFIG_PARAMETERS='a.b=c'", "GIT_CONFIG_COUNT=0")
 	})
 	initRepo(t, w)
-	r, ok, err := w.findRepository(realPath(w.dir))
+	r, ok, err := w.findRepository(workspace.RealPath(w.dir))
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}

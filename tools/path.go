@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // maxLinks bounds how many symbolic links one path may lead through.
@@ -27,10 +29,10 @@ func relative(dir, name string) (string, error) {
 		return "", fmt.Errorf("the path %q has a control character in it", name)
 	}
 	if filepath.IsAbs(name) {
-		rel, ok := below(dir, name)
+		rel, ok := workspace.Below(dir, name)
 		if !ok {
 			if target, err := filepath.EvalSymlinks(dir); err == nil {
-				rel, ok = below(target, name)
+				rel, ok = workspace.Below(target, name)
 			}
 		}
 		if !ok {
@@ -47,16 +49,6 @@ func relative(dir, name string) (string, error) {
 		return "", fmt.Errorf("%s is not a path that the system allows below a directory", name)
 	}
 	return p, nil
-}
-
-// below answers name relative to dir when it is dir or lies below it, compared
-// by whole elements.
-func below(dir, name string) (string, bool) {
-	rel, err := filepath.Rel(dir, filepath.Clean(name))
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", false
-	}
-	return rel, true
 }
 
 // resolve follows the symbolic links in a clean path below the root and answers

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // repository is a work tree of git's and where its data is. All paths are real.
@@ -61,7 +62,7 @@ func (e *Executor) linkedRepository(top string) (repository, error) {
 	refused := func(target string) error {
 		return fmt.Errorf("%s counts only if its target is a git directory that points back at this workspace, and %s is none: git is not run here", git, target)
 	}
-	dir := realPath(git)
+	dir := workspace.RealPath(git)
 	if info, err := os.Stat(dir); err != nil {
 		return repository{}, refused(dir)
 	} else if !info.IsDir() {
@@ -69,13 +70,13 @@ func (e *Executor) linkedRepository(top string) (repository, error) {
 		if !ok {
 			return repository{}, refused("what it says")
 		}
-		dir = realPath(rooted(top, name))
+		dir = workspace.RealPath(rooted(top, name))
 	}
 	r := repository{top: top, dir: dir, common: dir}
 	back := ""
 	if common := readPointer(filepath.Join(dir, "commondir")); common != "" {
 		// A linked work tree: its directory lies in a fixed place of the common one.
-		r.common = realPath(rooted(dir, common))
+		r.common = workspace.RealPath(rooted(dir, common))
 		if filepath.Dir(dir) != filepath.Join(r.common, "worktrees") {
 			return r, refused(dir)
 		}
@@ -86,7 +87,7 @@ func (e *Executor) linkedRepository(top string) (repository, error) {
 		back = rooted(dir, tree)
 	}
 	home, _ := proc.Getenv(e.baseEnv(), "HOME")
-	if back == "" || realPath(back) != realPath(top) || !isRepository(r.common) || e.encloses(r.dir, top, home) || e.encloses(r.common, top, home) {
+	if back == "" || workspace.RealPath(back) != workspace.RealPath(top) || !isRepository(r.common) || e.encloses(r.dir, top, home) || e.encloses(r.common, top, home) {
 		return r, refused(dir)
 	}
 	return r, nil
@@ -169,13 +170,13 @@ func workTreeSetting(dir string) string {
 // when commands need it and it is not below the root itself; "" for none. Of a work
 // tree that the home directory lies in it is none: that one is not the workspace's.
 func (e *Executor) outerRepository() string {
-	root := realPath(e.ws.Dir())
+	root := workspace.RealPath(e.ws.Dir())
 	r, ok, err := e.findRepository(root)
 	if err != nil || !ok {
 		return ""
 	}
 	home, _ := proc.Getenv(e.baseEnv(), "HOME")
-	if _, inside := below(root, r.common); inside || home != "" && within(r.top, home) {
+	if _, inside := workspace.Below(root, r.common); inside || home != "" && within(r.top, home) {
 		return ""
 	}
 	return r.common

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // TestAGitFileNeverWidensTheSandbox has .git lead to other places: it counts only
@@ -48,7 +50,7 @@ func TestAGitFileNeverWidensTheSandbox(t *testing.T) {
 		"a folder of one":      {prepare: `git init -q big; rm -rf w; mkdir big/w; ln -s big/w w`, want: "On branch", outer: "big/.git"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			top := realPath(t.TempDir())
+			top := workspace.RealPath(t.TempDir())
 			t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			t.Setenv("HOME", filepath.Join(top, "home"))
 			t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(top))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 	"github.com/agent-lsp/agent-lsp/tools/sandbox"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // confinement is the policy of commands: the session's sandbox with the workspace
@@ -18,7 +19,7 @@ func (e *Executor) confinement() proc.Policy {
 		return switchedOff()
 	}
 	box := e.box()
-	root := realPath(e.ws.Dir())
+	root := workspace.RealPath(e.ws.Dir())
 	sandbox.ProtectTree(&box, root)
 	if r, ok, err := e.findRepository(root); ok && err == nil {
 		if r.top != root {
@@ -59,7 +60,7 @@ func (e *Executor) gitConfinement(c gitCommand, env []string) proc.Policy {
 		return switchedOff()
 	}
 	box := e.box()
-	if r, ok, err := e.findRepository(realPath(e.ws.Dir())); ok && err == nil {
+	if r, ok, err := e.findRepository(workspace.RealPath(e.ws.Dir())); ok && err == nil {
 		protectRepository(&box, r)
 	}
 	if slices.Contains(gitSettles, c.name) {

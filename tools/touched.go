@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // statusTimeout bounds each look at git's status: in a huge work tree the files
@@ -96,13 +98,13 @@ func has(m map[string]stamp, p string) bool {
 // dirty answers what git calls changed below the root, with enough to notice a
 // further change; nil without git.
 func (e *Executor) dirty(ctx context.Context) map[string]stamp {
-	root := realPath(e.ws.Dir())
+	root := workspace.RealPath(e.ws.Dir())
 	r, ok, err := e.findRepository(root)
 	if err != nil || !ok {
 		return nil
 	}
 	prefix := ""
-	if rel, ok := below(r.top, root); ok && rel != "." {
+	if rel, ok := workspace.Below(r.top, root); ok && rel != "." {
 		prefix = filepath.ToSlash(rel) + "/"
 	}
 	_, res, err := e.ownGit(ctx, r, root, []string{

@@ -2,27 +2,17 @@ package editor
 
 import (
 	"path/filepath"
-	"strings"
+
+	// The name is that of a type here.
+	disk "github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // Below returns a path relative to a directory, with slashes.
 func Below(dir, path string) (string, bool) {
-	rel, err := filepath.Rel(dir, path)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", false
-	}
-	return filepath.ToSlash(rel), true
+	rel, ok := disk.Below(dir, path)
+	return filepath.ToSlash(rel), ok
 }
 
 // RealPath is a path without symlinks. Of a path that does not exist yet the
 // existing part is resolved.
-func RealPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	dir, base := filepath.Split(filepath.Clean(path))
-	if base == "" || dir == path {
-		return path
-	}
-	return filepath.Join(RealPath(filepath.Clean(dir)), base)
-}
+func RealPath(path string) string { return disk.RealPath(path) }
