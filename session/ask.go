@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/agent-lsp/agent-lsp/core"
 	"github.com/agent-lsp/agent-lsp/session/event"
@@ -58,6 +59,7 @@ func (s *Session) fail(t *turn, err error) {
 // times more. A reply with a call that does not fit is answered in the transcript
 // and never reaches the core.
 func (s *Session) askModel(a *ask) (*event.Message, core.Reply, error) {
+	wrote := false // a call as text
 	for attempt := a.event.Attempt; ; attempt++ {
 		resp, profile, err := s.respond(a)
 		if err != nil {
@@ -70,6 +72,15 @@ func (s *Session) askModel(a *ask) (*event.Message, core.Reply, error) {
 			Usage: resp.Usage, Finish: resp.Finish, ProviderID: resp.ProviderID, Profile: profile, Sealed: resp.Sealed,
 		}
 		typed, faults := s.typedCalls(msg, tooLong)
+		if err := s.tellCut(a.turn, profile, &resp); err != nil {
+			return nil, core.Reply{}, err
+		}
+		if tool := s.calledInText(msg); tool != "" {
+			if err := s.refuseText(a, msg, tool, attempt, &wrote); err != nil {
+				return nil, core.Reply{}, err
+			}
+			continue
+		}
 		if faults == nil {
 			return msg, core.Reply{Text: resp.Text, Calls: typed}, nil
 		}
@@ -130,7 +141,7 @@ func (s *Session) typedCalls(msg *event.Message, tooLong string) ([]core.Call, [
 		// A call may have lost its end even where its arguments happen to parse.
 		bad = true
 		for i := range faults {
-			faults[i] = "not run: the answer was cut by " + why
+			faults[i] = "not run: the answer was cut by " + why + "; " + instead(msg.Finish)
 		}
 	}
 	if tooLong != "" {
@@ -155,11 +166,36 @@ func (s *Session) typedCalls(msg *event.Message, tooLong string) ([]core.Call, [
 func cutBy(finish string) string {
 	switch finish {
 	case "length", "max_tokens", "max_output_tokens":
-		return "the output limit; send a shorter call"
+		return "the output limit"
 	case "content_filter", "refusal":
-		return "the provider's filter; do something else"
+		return "the provider's filter"
 	}
 	return ""
+}
+
+// instead is what the model can do after such an end.
+func instead(finish string) string {
+	if strings.Contains(cutBy(finish), "filter") {
+		return "do something else"
+	}
+	return "send a shorter call"
+}
+
+// tellCut says that a text without calls, which ends the turn, has lost its end.
+func (s *Session) tellCut(t *turn, profile string, resp *model.Response) error {
+	why := cutBy(resp.Finish)
+	switch {
+	case why == "" || len(resp.Calls) > 0:
+		return nil
+	case resp.Finish == "refusal":
+		why = "the model refused to go on"
+	case resp.Finish == "content_filter":
+		why = "the answer was cut by " + why
+	default:
+		why = "the answer was cut by " + why + "; prompt to go on, or raise max_output of profile " + profile
+	}
+	_, err := s.journal.record(t.ctx, &event.Note{Turn: t.id, Text: why})
+	return err
 }
 
 // respond asks the turn's profile once and, when that one is out of reach, each
@@ -301,12 +337,19 @@ func (s *Session) stream(t *turn, d model.Delta) {
 	}
 }
 
+// opened is a profile's model, and what of the profile it is bound to: the rest comes
+// with each request, as settings change while a session runs.
+type opened struct {
+	model.Model
+	provider, script string
+}
+
 // modelOf answers the session's one model for a profile.
 func (s *Session) modelOf(ctx context.Context, p model.Profile) (model.Model, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m, ok := s.models[p.Name]; ok {
-		return m, nil
+	if m, ok := s.models[p.Name]; ok && m.provider == p.Provider && m.script == p.Script {
+		return m.Model, nil
 	}
 	m, err := s.cfg.Provider(ctx, p, ProviderEnv{Session: s.id, Clock: s.clock, Resumed: s.resumed})
 	if err != nil {
@@ -319,7 +362,7 @@ func (s *Session) modelOf(ctx context.Context, p model.Profile) (model.Model, er
 			}
 		}
 	}
-	s.models[p.Name] = m
+	s.models[p.Name] = opened{m, p.Provider, p.Script}
 	return m, nil
 }
 

@@ -102,6 +102,10 @@ func (s *Session) summary(a *ask, p model.Profile, m model.Model, h history.Hist
 		}
 		resp, err := s.request(a.turn, m, model.Request{Profile: p, Messages: messages, Step: stepOf(a.turn.id, 0)}, nil)
 		switch left := len(h.Messages) - h.Covered(); {
+		case err == nil && cutBy(resp.Finish) != "":
+			return resp, &model.Error{Kind: model.BadRequest, Message: "the summary was cut by " + cutBy(resp.Finish)}
+		case err == nil && len(resp.Calls) > 0:
+			return resp, &model.Error{Kind: model.BadRequest, Message: "the model answered the request for a summary with a call"}
 		case err == nil && (resp.Text == nil || strings.TrimSpace(*resp.Text) == ""):
 			return resp, &model.Error{Kind: model.BadRequest, Message: "the model answered the request for a summary with nothing"}
 		case err == nil:

@@ -337,3 +337,54 @@ func TestASummarizedConversationIsResumed(t *testing.T) {
 		t.Errorf("the history changed:\n%s", d)
 	}
 }
+
+// halved answers the request for a summary with an answer that is no whole text.
+type halved struct {
+	small
+	resp model.Response
+}
+
+func (m *halved) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
+	resp, err := m.small.Respond(ctx, req, delta)
+	if err == nil && strings.Contains(string(req.Messages[len(req.Messages)-1]), "Summarize the conversation") {
+		return m.resp, nil
+	}
+	return resp, err
+}
+
+func TestASummaryThatIsNotWholeIsNotTaken(t *testing.T) {
+	call := []model.FunctionCall{{ID: "1", Name: "read", Arguments: `{"path":"a"}`}}
+	for want, resp := range map[string]model.Response{
+		"cut by the output limit":           {Finish: "length"},
+		"was cut by the output limit":       {Finish: "max_tokens"},
+		"summary was cut by the output":     {Finish: "max_output_tokens"},
+		"cut by the provider's filter":      {Finish: "content_filter"},
+		"was cut by the provider's filter":  {Finish: "refusal"},
+		"request for a summary with a call": {Finish: "tool_calls", Calls: call},
+	} {
+		r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
+		resp.Text = new("They tal")
+		withModel(r, &halved{small{limit: 1 << 20}, resp}, 400)
+		for i := range 2 {
+			if _, res := r.run(fmt.Sprintf("request number %d", i) + strings.Repeat(".", 2000)); res.Outcome != "complete" {
+				t.Fatalf("%s: turn %d ended %+v", want, i, res)
+			}
+		}
+		if len(summaries(r)) != 0 || !strings.Contains(r.kinds(), want) {
+			t.Errorf("%d summaries, and no note says %q:\n%s", len(summaries(r)), want, r.kinds())
+		}
+	}
+}
+
+func TestAnAnswerThatLostItsEndIsToldAsOne(t *testing.T) {
+	for finish, want := range map[string]string{
+		"length": "the answer was cut by the output limit; prompt to go on, or raise max_output of profile demo", "max_tokens": "the answer was cut by the output limit",
+		"max_output_tokens": "the answer was cut by the output limit", "content_filter": "the answer was cut by the provider's filter", "refusal": "the model refused to go on", "stop": "",
+	} {
+		r := start(t, nil, "version: 1\nentries: [{text: Half an, finish: "+finish+"}]\n")
+		_, res := r.run("go")
+		if told := strings.Contains(r.kinds(), "note "+want); res.Text != "Half an" || told != (want != "") && want != "" || want == "" && strings.Contains(r.kinds(), "note") {
+			t.Errorf("%s: %+v, want a note %q:\n%s", finish, res, want, r.kinds())
+		}
+	}
+}

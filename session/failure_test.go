@@ -90,3 +90,54 @@ func TestAFailedTurnSaysWhatToDo(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsSignedInACallComesBack has a server that refuses a call without the
+// signature that it gave it, as Gemini does.
+func TestWhatIsSignedInACallComesBack(t *testing.T) {
+	extra := func(n string) string { return `{"google":{"thought_signature":"sig+/=` + n + `"}}` }
+	call := func(members, extra string) string {
+		if extra != "" {
+			extra = `,"extra_content":` + extra
+		}
+		return `{` + members + `"type":"function","function":{"name":"read","arguments":"{\"path\":\"t.txt\"}"}` + extra + `}`
+	}
+	other := `{"id":"b","type":"function","function":{"name":"read","arguments":"{\"path\":\".\"}"}}`
+	for name, calls := range map[string][2]string{
+		"ids of their own":       {call(`"id":"a1",`, extra("1")), call(`"id":"a2",`, extra("2"))},
+		"one id in all rounds":   {call(`"id":"a",`, extra("1")), call(`"id":"a",`, extra("2"))},
+		"no ids":                 {call(``, extra("1")), call(``, extra("2"))},
+		"the first of two calls": {call(`"id":"a1",`, extra("1")) + "," + other, call(`"id":"a2",`, extra("2"))},
+		"the second of two":      {other + "," + call(`"id":"a1",`, extra("1")), call(`"id":"a2",`, extra("2"))},
+	} {
+		for _, streamed := range []bool{false, true} {
+			round := 0
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				for i := range round {
+					if want := `"extra_content":` + extra([]string{"1", "2"}[i]); strings.Count(string(body), want) != 1 {
+						w.WriteHeader(400)
+						_, _ = io.WriteString(w, `{"error":{"message":"Function call is missing a thought_signature, `+[]string{"first", "second"}[i]+`"}}`)
+						return
+					}
+				}
+				message := `{"role":"assistant","content":"Done."}`
+				if round < 2 {
+					message = `{"role":"assistant","content":"So.","tool_calls":[` + calls[round] + `]}`
+					round++
+				}
+				if streamed {
+					w.Header().Set("Content-Type", "text/event-stream")
+					_, _ = io.WriteString(w, `data: {"choices":[{"delta":`+message+`,"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"choices":[{"message":`+message+`,"finish_reason":"stop"}]}`)
+			}))
+			r := served(t, model.Profile{Provider: "openai", Model: "gemini", BaseURL: srv.URL})
+			if _, res := r.run("go"); res.Text != "Done." {
+				t.Errorf("%s, streamed %v: %+v", name, streamed, res)
+			}
+			srv.Close()
+		}
+	}
+}

@@ -35,11 +35,14 @@ type layers struct {
 // project makes the messages of the turn's next request.
 func (s *Session) project(t *turn, p model.Profile, can model.Capabilities) (projected, error) {
 	t.layers.once.Do(func() { t.layers.system = s.system(t) })
-	m := projection.Model{PromptCache: p.PromptCache, Sealed: can.Sealed}
+	m := projection.Model{PromptCache: p.PromptCache, Sealed: can.Sealed, Profile: p.Name}
 	cfg := projection.Default()
 	cfg.Media.MaxEncoded, cfg.Media.Notes = maxEncoded, true
-	if p.ReasoningEcho == "both" {
+	switch p.ReasoningEcho {
+	case "both":
 		cfg.ReasoningEcho = projection.Both
+	case "off":
+		cfg.ReasoningEcho = projection.Off
 	}
 	h := s.journal.history()
 	s.projecting.Lock()

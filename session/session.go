@@ -57,7 +57,7 @@ type Session struct {
 	turns    map[uint64]*turn // every turn of this process, for those who wait
 	record   store.Session
 	doing    string
-	models   map[string]model.Model
+	models   map[string]opened
 	answered []answered // by processes before this one
 	usage    model.Usage
 	over     error // why the session does not go on in this process

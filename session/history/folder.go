@@ -136,7 +136,7 @@ func (f *Folder) message(index uint64, m *event.Message) {
 	if !m.Refused {
 		f.answered = max(f.answered, m.Ask)
 	}
-	out := Message{ID: index, Role: Assistant, Turn: m.Turn, Sealed: m.Sealed}
+	out := Message{ID: index, Role: Assistant, Turn: m.Turn, Sealed: m.Sealed, Profile: m.Profile}
 	if m.Text != nil {
 		out.Text = *m.Text
 	}

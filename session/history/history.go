@@ -64,6 +64,7 @@ type Message struct {
 	Calls    []Call
 	Turn     uint64         // the turn it belongs to, 0 when unknown
 	Sealed   jsontext.Value // the provider's own form of the reasoning, or nil
+	Profile  string         // of the model that said it, "" when unknown
 }
 
 // Summary stands for the conversation up to and including the message

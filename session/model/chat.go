@@ -37,7 +37,7 @@ func (m *Message) AppendChat(b []byte, form ChatForm) []byte {
 	if m.Tools == nil {
 		b = m.appendContent(append(b, `,"content":`...), form)
 	}
-	if form.Reasoning && m.Reasoning != "" {
+	if form.Reasoning && m.Reasoning != "" && !m.ReasoningQuiet {
 		b = quoted(append(b, `,"reasoning_content":`...), m.Reasoning)
 		if m.ReasoningTwice {
 			b = quoted(append(b, `,"reasoning":`...), m.Reasoning)

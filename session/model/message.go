@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,6 +25,8 @@ type Message struct {
 	Reasoning string
 	// ReasoningTwice writes it under two keys, for servers that read the other one.
 	ReasoningTwice bool
+	// ReasoningQuiet keeps it from being sent as text: it is there for what is sealed.
+	ReasoningQuiet bool
 	// Calls are an assistant's calls. Their arguments are the text of an object.
 	Calls []FunctionCall
 	// CallID names the call that a tool message is the result of.
@@ -65,6 +68,13 @@ func (f *File) DataURL() string {
 		return f.URL
 	}
 	return "data:" + f.MIME + ";base64," + base64.StdEncoding.EncodeToString(f.Data)
+}
+
+// Copy returns a message that can be changed without changing m.
+func (m *Message) Copy() *Message {
+	out := *m
+	out.Content, out.Calls, out.chat = slices.Clone(m.Content), slices.Clone(m.Calls), nil
+	return &out
 }
 
 // Text is the message's text, its parts a blank line apart.

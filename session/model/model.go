@@ -122,8 +122,8 @@ type Profile struct {
 	Vision bool `json:"vision"`
 	// PromptCache marks the unchanging part of each request for the provider's cache.
 	PromptCache bool `json:"prompt_cache"`
-	// ReasoningEcho says what of the model's earlier reasoning is sent back to it: content for its text only, both for the provider's own form besides.
-	ReasoningEcho string `json:"reasoning_echo" enum:"content,both"`
+	// ReasoningEcho says how the model's earlier reasoning is sent back to it: content as reasoning_content, both as reasoning besides, off not at all. What is signed or sealed goes back in any case, and none goes to the model of another profile.
+	ReasoningEcho string `json:"reasoning_echo" enum:"content,both,off"`
 	// Fallback names the profiles that are tried in order when this one is overloaded, unreachable or refuses the key.
 	Fallback []string `json:"fallback"`
 }

@@ -43,6 +43,9 @@ type Model struct {
 	PromptCache  bool     // mark the end of the base layer
 	Capabilities []string // "vision", "video", "document"
 	Rendering    Rendering
+	// Profile is whose reasoning is sent back: that of another one is left out, as
+	// some servers refuse it. "" for everybody's.
+	Profile string
 	// Sealed sends an answer's recorded Sealed back with its calls, as "_sealed", for
 	// a provider that reads it.
 	Sealed bool
@@ -56,6 +59,8 @@ const (
 	ContentOnly ReasoningEcho = iota
 	// Both adds "reasoning" with the same value.
 	Both
+	// Off sends none back.
+	Off
 )
 
 // ResultLimit shortens tool results.

@@ -107,6 +107,7 @@ var fileKinds = [...]string{imageMedia: model.Image, videoMedia: model.Video, do
 func (t *typist) assistant(m *model.Message, r *row) {
 	t.calls, t.lost = r.calls, t.lost[:0]
 	m.Role, m.Reasoning, m.ReasoningTwice, m.Sealed = model.RoleAssistant, r.reasoning, r.both && r.reasoning != "", r.sealed
+	m.ReasoningQuiet = r.quiet
 	if r.text != "" {
 		m.Content = t.text(r.text, false)
 	}

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -353,4 +354,28 @@ func TestActivationsSurviveACompaction(t *testing.T) {
 {"role":"user","content":"b"}
 {"role":"assistant","content":"plain"}
 {"role":"user","content":"c"}`)
+}
+
+func TestReasoningGoesToItsOwnModel(t *testing.T) {
+	h := talk(say("go"), reply("a", call("c1", "x", history.Done, "r")), reply("b", call("c2", "x", history.Done, "r")), reply("c", call("c3", "x", history.Done, "r")))
+	for i, profile := range []string{"one", "two", ""} {
+		h.Messages[1+i].Reasoning, h.Messages[1+i].Profile = new("thought "+profile), profile
+	}
+	for name, c := range map[string]struct {
+		profile string
+		echo    ReasoningEcho
+		want    []string
+	}{
+		"one":     {"one", ContentOnly, []string{"thought one", "thought "}},
+		"two":     {"two", ContentOnly, []string{"thought two", "thought "}},
+		"anybody": {"", ContentOnly, []string{"thought one", "thought two", "thought "}},
+		"off":     {"one", Off, nil},
+	} {
+		wire := strings.Join(wireOf(t, given{history: h, model: Model{Profile: c.profile}, config: with(func(cfg *Config) { cfg.ReasoningEcho = c.echo })}), "\n")
+		for _, text := range []string{"thought one", "thought two", "thought "} {
+			if got, want := strings.Contains(wire, `"reasoning_content":"`+text+`"`), slices.Contains(c.want, text); got != want {
+				t.Errorf("%s: %q is sent: %v, want %v", name, text, got, want)
+			}
+		}
+	}
 }

@@ -196,13 +196,14 @@ func (b *builder) assistant(m *history.Message, previous, current bool, tools ac
 			return
 		}
 	}
-	if m.Reasoning != nil {
+	foreign := b.model.Profile != "" && m.Profile != "" && m.Profile != b.model.Profile
+	if m.Reasoning != nil && !foreign {
 		out.reasoning = *m.Reasoning
 	}
 	if out.reasoning == "" && len(m.Calls) > 0 && b.cfg.ReasoningPlaceholder != nil {
 		out.reasoning = *b.cfg.ReasoningPlaceholder
 	}
-	out.both = b.cfg.ReasoningEcho == Both
+	out.both, out.quiet = b.cfg.ReasoningEcho == Both, b.cfg.ReasoningEcho == Off
 	if b.model.Sealed && len(m.Calls) > 0 && m.Sealed.IsValid() {
 		out.sealed = m.Sealed
 	}

@@ -69,7 +69,10 @@ func checkTyped(t testing.TB, p *Projector, g given, wire []jsontext.Value) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range read {
+	for i, m := range read {
+		if typed[i].ReasoningQuiet { // which only what is sealed is for
+			m.Reasoning, m.ReasoningQuiet = typed[i].Reasoning, true
+		}
 		if len(m.Content) == 1 && m.Content[0] == (model.Part{}) {
 			m.Content = nil // an assistant that only calls
 		}

@@ -22,6 +22,7 @@ const (
 type row struct {
 	kind      rowKind
 	both      bool   // reasoning under two keys
+	quiet     bool   // reasoning under none
 	ordinal   int    // of the call that a tool row answers, in its message
 	text      string // of all but a user's
 	reasoning string
@@ -58,7 +59,7 @@ type part struct {
 // equal is cheap where the strings are shared, as those of an unchanged history
 // are.
 func (r *row) equal(o *row) bool {
-	return r.kind == o.kind && r.both == o.both && r.ordinal == o.ordinal &&
+	return r.kind == o.kind && r.both == o.both && r.quiet == o.quiet && r.ordinal == o.ordinal &&
 		r.text == o.text && r.reasoning == o.reasoning && r.id == o.id && r.arguments == o.arguments &&
 		slices.Equal(r.calls, o.calls) && bytes.Equal(r.sealed, o.sealed) && r.said.equal(o.said) && r.tools.equal(o.tools)
 }

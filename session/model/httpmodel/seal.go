@@ -30,12 +30,13 @@ type seal struct {
 // maxSealed bounds what is kept of one answer's reasoning.
 const maxSealed = 1 << 20
 
-// Seal keeps the signed reasoning of an answer that calls tools, and its place
-// among the pieces, for by, who signed it. It is nil when there is none, or when
-// the pieces are not the answer.
+// Seal keeps the signed reasoning of an answer that calls tools, and the order of
+// its pieces, for by, who signed it. It is nil when there is neither anything signed
+// nor an order other than one text and then the calls, or when the pieces are not
+// the answer.
 func Seal(by string, resp model.Response, pieces []Segment) jsontext.Value {
 	s := seal{By: by}
-	signed, calls, text := false, 0, ""
+	signed, mixed, calls, text := false, false, 0, ""
 	for _, p := range pieces {
 		switch {
 		case p.Sealed != nil:
@@ -48,6 +49,7 @@ func Seal(by string, resp model.Response, pieces []Segment) jsontext.Value {
 			calls++
 			s.Parts = append(s.Parts, jsontext.Value("null"))
 		default:
+			mixed = mixed || p.Text != "" && (text != "" || calls > 0)
 			text += p.Text
 			n, _ := json.Marshal(len(p.Text)) // a number
 			s.Parts = append(s.Parts, n)
@@ -60,7 +62,7 @@ func Seal(by string, resp model.Response, pieces []Segment) jsontext.Value {
 	for i, c := range resp.Calls {
 		answer.Calls[i] = model.FunctionCall{ID: c.ID, Name: c.Name, Arguments: model.Normalize([]model.FunctionCall{c})[0].Arguments}
 	}
-	if !signed || calls == 0 || calls != len(resp.Calls) || (resp.Text == nil) != (text == "") || resp.Text != nil && *resp.Text != text {
+	if !signed && !mixed || calls == 0 || calls != len(resp.Calls) || (resp.Text == nil) != (text == "") || resp.Text != nil && *resp.Text != text {
 		return nil
 	}
 	s.Sum = digestOf(&answer, text)
@@ -71,14 +73,15 @@ func Seal(by string, resp model.Response, pieces []Segment) jsontext.Value {
 	return out
 }
 
-// digestOf is the digest of what a signature must fit.
+// digestOf is the digest of what a signature must fit. Ids are not of it: those that
+// a server left out or used twice are made anew.
 func digestOf(m *model.Message, text string) string {
 	if strings.TrimSpace(text) == "" {
 		text = ""
 	}
 	words := []string{m.Reasoning, text}
 	for _, c := range m.Calls {
-		words = append(words, c.ID, c.Name, c.Arguments)
+		words = append(words, c.Name, c.Arguments)
 	}
 	all, _ := json.Marshal(words, Lenient) // strings only
 	digest := sha256.Sum256(all)

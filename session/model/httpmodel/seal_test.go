@@ -25,6 +25,10 @@ func TestWhatIsSealed(t *testing.T) {
 	}{
 		"in order":           {said("ab", 2), []Segment{{Text: "a"}, signed, call, {Text: "b"}, call}, `[1,{"type":"thinking","signature":"s"},null,1,null]`},
 		"nothing signed":     {said("a", 1), []Segment{{Text: "a"}, call}, ""},
+		"another order":      {said("a", 1), []Segment{call, {Text: "a"}}, `[null,1]`},
+		"two texts":          {said("ab", 1), []Segment{{Text: "a"}, {Text: "b"}, call}, `[1,1,null]`},
+		"between calls":      {said("ab", 2), []Segment{{Text: "a"}, call, {Text: "b"}, call}, `[1,null,1,null]`},
+		"texts, no call":     {said("ab", 0), []Segment{{Text: "a"}, {Text: "b"}}, ""},
 		"no call":            {said("a", 0), []Segment{signed, {Text: "a"}}, ""},
 		"a call too few":     {said("", 2), []Segment{signed, call}, ""},
 		"text that is other": {said("b", 1), []Segment{signed, {Text: "a"}, call}, ""},

@@ -13,6 +13,8 @@ type callDelta struct {
 	Index    *httpmodel.Number `json:"index"`
 	ID       httpmodel.Text    `json:"id"`
 	Function functionDelta     `json:"function"`
+	// Extra must come back with the call as it is: Gemini signs its thoughts there.
+	Extra jsontext.Value `json:"extra_content"`
 }
 
 type functionDelta struct {
@@ -30,6 +32,7 @@ type calls struct {
 type call struct {
 	id, name  string
 	arguments httpmodel.Words
+	extra     jsontext.Value
 }
 
 // take adds the pieces of one event.
@@ -43,6 +46,9 @@ func (c *calls) take(deltas []callDelta) {
 		}
 		if d.Function.Name != "" {
 			at.name = string(d.Function.Name)
+		}
+		if given(d.Extra) {
+			at.extra = d.Extra.Clone()
 		}
 		at.arguments.Add(string(d.Function.Arguments))
 	}
@@ -125,6 +131,38 @@ func (c *calls) all() []model.FunctionCall {
 			arguments = "{}"
 		}
 		out = append(out, model.FunctionCall{ID: at.id, Name: at.name, Arguments: arguments})
+	}
+	return out
+}
+
+// pieces are the answer in order, each call behind what came signed with it.
+func (c *calls) pieces(text string) []httpmodel.Segment {
+	out := []httpmodel.Segment{{Text: text}}
+	for _, at := range c.list {
+		if at.extra != nil {
+			out = append(out, httpmodel.Segment{Sealed: at.extra})
+		}
+		out = append(out, httpmodel.Segment{Call: new(model.FunctionCall)})
+	}
+	return out
+}
+
+// extras are what comes back with each call of a message to the model that it came
+// from, nil for nothing.
+func extras(m *model.Message, by string) []jsontext.Value {
+	if m.Sealed == nil {
+		return nil
+	}
+	var out []jsontext.Value
+	var next jsontext.Value
+	for _, piece := range httpmodel.Segments(m, by) {
+		switch {
+		case piece.Sealed != nil:
+			next = piece.Sealed
+		case piece.Call != nil:
+			out = append(out, next)
+			next = nil
+		}
 	}
 	return out
 }

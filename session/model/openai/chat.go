@@ -2,7 +2,9 @@ package openai
 
 import (
 	"context"
+	"errors"
 	"net/url"
+	"slices"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
@@ -26,6 +28,32 @@ type streamOptions struct {
 }
 
 func (p *Provider) chat(ctx context.Context, req model.Request, endpoint *url.URL, delta func(model.Delta)) (model.Response, error) {
+	messages, err := req.Typed()
+	if err != nil {
+		return model.Response{}, err
+	}
+	strict := isOpenAI(endpoint)
+	if strict {
+		messages = shortIDs(messages)
+	}
+	if p.careful.Load() || isMistral(endpoint) {
+		return p.chatWith(ctx, req, careful(messages), endpoint, delta)
+	}
+	resp, err := p.chatWith(ctx, req, messages, endpoint, delta)
+	// Any server may put Mistral's rules before the same models.
+	if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.BadRequest && !strict && aboutForm.MatchString(e.Message) {
+		if other := careful(messages); !slices.Equal(other, messages) {
+			if resp, err := p.chatWith(ctx, req, other, endpoint, delta); err == nil {
+				p.careful.Store(true)
+				return resp, nil
+			}
+		}
+	}
+	return resp, err
+}
+
+func (p *Provider) chatWith(ctx context.Context, req model.Request, messages []*model.Message, endpoint *url.URL, delta func(model.Delta)) (model.Response, error) {
+	req.Conversation = messages
 	body, err := chatBody(req, isOpenAI(endpoint))
 	if err != nil {
 		return model.Response{}, err
@@ -39,7 +67,11 @@ func (p *Provider) chat(ctx context.Context, req model.Request, endpoint *url.UR
 		if err := a.Stream(resp, answer.event); err != nil {
 			return model.Response{}, err
 		}
-		return answer.response()
+		out, err := answer.response()
+		if err == nil {
+			out.Sealed = httpmodel.Seal(chatSealer(req.Profile), out, answer.calls.pieces(answer.text.String()))
+		}
+		return out, err
 	})
 }
 
@@ -60,8 +92,12 @@ func chatBody(req model.Request, strict bool) ([]byte, error) {
 	} else {
 		r.MaxTokens = req.Profile.MaxOutput
 	}
-	for i := range messages {
-		r.Messages[i] = messages[i].Chat(form)
+	for i, m := range messages {
+		form.Extra = extras(m, chatSealer(req.Profile))
+		r.Messages[i] = m.Chat(form)
 	}
 	return httpmodel.Marshal(r)
 }
+
+// chatSealer names whose calls carry something signed: no other model takes it.
+func chatSealer(p model.Profile) string { return "chat " + p.Model }

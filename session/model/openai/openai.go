@@ -26,6 +26,8 @@ type Provider struct {
 	caller  *httpmodel.Caller
 	// plain says that the model has no reasoning to hand out in sealed form.
 	plain atomic.Bool
+	// careful says that the server takes only conversations in the strictest form.
+	careful atomic.Bool
 }
 
 // New makes the provider of a profile. It neither reads the key nor reaches the
@@ -34,10 +36,10 @@ func New(p model.Profile, cfg Config) *Provider {
 	return &Provider{profile: p, caller: httpmodel.NewCaller(cfg)}
 }
 
-// Capabilities implements model.Capable: the Responses API takes sealed reasoning
-// back.
-func (p *Provider) Capabilities(profile model.Profile) model.Capabilities {
-	return model.Capabilities{Sealed: profile.API == "responses"}
+// Capabilities implements model.Capable: sealed reasoning and what is signed in a
+// chat's calls are taken back.
+func (p *Provider) Capabilities(model.Profile) model.Capabilities {
+	return model.Capabilities{Sealed: true}
 }
 
 // Respond implements model.Model. It asks with req.Profile, or, if that names no
@@ -70,6 +72,9 @@ func isOpenAI(u *url.URL) bool {
 	host := u.Hostname()
 	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com")
 }
+
+// isMistral tells Mistral's own servers.
+func isMistral(u *url.URL) bool { return strings.HasSuffix(u.Hostname(), ".mistral.ai") }
 
 // headers are what a request carries besides those of every provider.
 func headers(key string) http.Header {
