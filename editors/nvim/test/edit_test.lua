@@ -113,7 +113,7 @@ T.case('a delete takes the buffer along, but not one with changes', function()
   vim.cmd('silent write')
   T.eq(apply({ { kind = 'delete', uri = uri } }), { applied = true })
   T.eq({ T.read(root .. '/gone.txt'), vim.fn.bufloaded(buf) }, { nil, 0 })
-  refused(apply({ { kind = 'delete', uri = uri } }), 'is gone already')
+  refused(apply({ { kind = 'delete', uri = uri } }), 'was deleted already')
 end)
 
 T.case('edits of one turn are one undo block; a person or another turn begins a new one', function()

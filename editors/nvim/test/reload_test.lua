@@ -55,7 +55,7 @@ T.case('an edit of a file in conflict is refused, a closed file is written and n
   vim.api.nvim_set_current_buf(dirty)
   T.eq(T.ask('again'), 'agent: turn 2: complete')
   T.eq({ T.text(dirty), T.read(root .. '/dirty.txt') }, { 'mine', 'disk\n' })
-  T.shows('has unsaved changes and was changed on the disk too')
+  T.shows('has changes in the editor that are not saved, and the file on the disk was changed since as well')
   T.eq({ T.read(root .. '/closed.txt'), vim.fn.bufnr(root .. '/closed.txt') }, { 'two\n', -1 })
 end)
 

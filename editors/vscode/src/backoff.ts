@@ -10,7 +10,7 @@ export class Backoff {
   ) {}
 
   /**
-   * Takes an end at a time in milliseconds; answers the milliseconds to wait, or
+   * Counts an end at a time in milliseconds; returns the milliseconds to wait, or
    * undefined when it ended too often within the window.
    */
   next(now: number): number | undefined {

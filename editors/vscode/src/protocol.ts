@@ -35,7 +35,7 @@ export type Effect = 'none' | 'read' | 'write' | 'run';
 
 export type CheckOutcome = 'found' | 'clean' | 'skipped' | 'failed';
 
-/** What a transcript's event holds. Kinds that are not listed are kept and skipped. */
+/** What a transcript's event contains. Kinds that are not listed are kept and skipped. */
 export type AgentEvent =
   | { kind: 'user'; turn: number; text: string; context?: Place[] }
   | { kind: 'ask'; turn: number; id: number; round: number; attempt: number; profile: string }

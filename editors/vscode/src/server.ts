@@ -22,7 +22,7 @@ export interface Listener {
   approve(q: Question, token: vscode.CancellationToken): Promise<{ decision: Decision; reason?: string } | null>;
   /** A server runs; again says that one before it ended unasked. */
   started(again: boolean): Promise<void>;
-  /** It ended; the server's state of sessions is gone. */
+  /** It ended; the server's state of sessions is lost. */
   ended(willRestart: boolean): void;
 }
 
@@ -76,7 +76,7 @@ export class Server implements vscode.Disposable {
     return client.sendRequest<T>('workspace/executeCommand', { command, arguments: [argument] });
   }
 
-  /** Answers the running client; the converters of URIs and diagnostics are its. */
+  /** Returns the running client; the converters of URIs and diagnostics are its. */
   start(): Promise<LanguageClient> {
     if (this.client) {
       return Promise.resolve(this.client);
@@ -127,7 +127,7 @@ export class Server implements vscode.Disposable {
     } catch (e) {
       this.log.warn(`the server did not stop in order: ${String(e)}`);
     } finally {
-      await gone(child); // until then it holds its sessions
+      await exited(child); // until then it keeps its sessions
       this.stopping = false;
     }
     this.listener.ended(false);
@@ -302,7 +302,7 @@ const experimental: StaticFeature = {
 };
 
 /** Waits for the end of a process; the client kills one that takes longer than 2 s. */
-async function gone(child: ChildProcess | undefined): Promise<void> {
+async function exited(child: ChildProcess | undefined): Promise<void> {
   if (child && child.exitCode === null && child.signalCode === null) {
     await new Promise<void>((resolve) => {
       const enough = setTimeout(resolve, 4000);

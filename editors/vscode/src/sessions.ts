@@ -22,7 +22,7 @@ interface Session {
 export class Sessions {
   private readonly known = new Map<string, Session>();
   readonly questions = new Map<string, Question>();
-  /** The sessions that the running server holds. */
+  /** The sessions that the running server has. */
   readonly live = new Set<string>();
   doing = '';
   on = false;
@@ -36,7 +36,7 @@ export class Sessions {
     return s;
   }
 
-  /** Takes an event; answers false when events before it are missing. */
+  /** Adds an event; returns false when events before it are missing. */
   take(id: string, e: Entry): boolean {
     const s = this.of(id);
     if (e.index > s.entries.length) {

@@ -4,7 +4,7 @@ local ui = require('agent_lsp.ui')
 local M = {}
 local api = vim.api
 
-local told = {} -- buffer -> the conflict that was told of
+local told = {} -- buffer -> the conflict that was reported
 local seen = {} -- buffer -> its file when it was last read or written; false if there was none
 
 local function stat(buf)
@@ -44,7 +44,7 @@ function M.setup()
   })
 end
 
--- Lets Neovim look, without any question. Answers what it saw.
+-- Lets Neovim look, without any question. Returns what it saw.
 local function checktime(buf)
   local reason
   local id = api.nvim_create_autocmd('FileChangedShell', {

@@ -1,6 +1,6 @@
--- Answers workspace/applyEdit. Unlike Neovim's own handler it refuses an edit of a
+-- Handles workspace/applyEdit. Unlike Neovim's own handler it refuses an edit of a
 -- text that moved on, changes nothing when a part cannot be done, writes just the
--- buffers that the edit touched, and never answers a yes that is none.
+-- buffers that the edit touched, and never reports an edit as applied that is not.
 local disk = require('agent_lsp.disk')
 local M = {}
 local api = vim.api
@@ -69,7 +69,7 @@ local function plan_delete(steps, change)
   local buf = disk.buffer(change.uri)
   local stat = vim.uv.fs_lstat(vim.uri_to_fname(change.uri))
   if not stat then
-    return refusal(change.uri, 'is gone already')
+    return refusal(change.uri, 'was deleted already')
   elseif stat.type == 'directory' then
     return refusal(change.uri, 'is a directory')
   elseif buf and (vim.bo[buf].modified or disk.examine(buf) == 'changed') then

@@ -92,7 +92,7 @@ function M.transcript(params)
   end
 end
 
---- Takes up the sessions that this Neovim had in a server that is gone, and calls f
+--- Takes up the sessions that this Neovim had in a server that ended, and calls f
 --- when all of them have been.
 ---@param f fun()
 function M.reconnected(f)

@@ -15,7 +15,7 @@ function M.ensure()
   end
 end
 
---- What the agent is at, for a statusline, and a word for it. The text holds no
+--- What the agent is at, for a statusline, and a word for it. The text has no
 --- percent sign. See :help agent-lsp-status.
 ---@return string text
 ---@return string kind

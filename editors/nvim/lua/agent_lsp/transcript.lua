@@ -31,7 +31,7 @@ local function ends(buf)
   end):totable()
 end
 
--- Replaces the lines of a block that differ. What foldexpr answers must fit the
+-- Replaces the lines of a block that differ. What foldexpr returns must fit the
 -- buffer at each change of it, so the books are kept before.
 local function put(view, i, at)
   local b, old = view.doc.blocks[i], view.shown[i] or {}

@@ -10,7 +10,7 @@ export interface Sides {
 }
 
 /**
- * Answers the two sides of the edit whose result has the given call index, from a
+ * Returns the two sides of the edit whose result has the given call index, from a
  * session's events alone; undefined when there is no such edit.
  */
 export function sidesOf(entries: Entry[], call: number): Sides | undefined {

@@ -23,7 +23,7 @@ export function oneLine(text: string, max: number): string {
 
 /**
  * A text for a notification. VS Code makes links of [words](command:…) in those, so
- * text of a model must not hold any.
+ * text of a model must not contain any.
  */
 export function forMessage(text: string, max: number): string {
   return oneLine(text, max).replace(/\](?=\()/g, '] ');
