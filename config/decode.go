@@ -21,6 +21,7 @@ type decoder struct {
 	camel   bool   // keys are written in camel case
 	origins map[string]Origin
 	warn    func(Warning)
+	tools   []string // what rules may name; nil: sixTools
 }
 
 // spot is a key on the way down: path is its canonical name, shown the name as
@@ -268,8 +269,12 @@ func (d *decoder) rules(n *node, p *[]Rule, at spot, tag reflect.StructTag) bool
 			continue
 		}
 		for _, m := range item.members {
-			if !slices.Contains(toolNames, m.key) {
-				d.warnf(here, nearest(m.key, toolNames), "%q is not one of the tools %s", brief(m.key), strings.Join(toolNames, ", "))
+			known := d.tools
+			if known == nil {
+				known = sixTools
+			}
+			if !slices.Contains(known, m.key) && !strings.Contains(m.key, "__") { // other servers' tools come and go
+				d.warnf(here, nearest(m.key, known), "%q is not one of the tools %s", brief(m.key), strings.Join(known, ", "))
 				continue
 			}
 			prefix := m.value
@@ -289,7 +294,8 @@ func (d *decoder) rules(n *node, p *[]Rule, at spot, tag reflect.StructTag) bool
 	return d.record(at)
 }
 
-var toolNames = []string{"read", "write", "patch", "exec", "git", "browse"}
+// sixTools are those that the agent's core has forms of its own for.
+var sixTools = []string{"read", "write", "patch", "exec", "git", "browse"}
 
 // table sets entries of a map; those that are not named stay.
 func (d *decoder) table(n *node, v reflect.Value, at spot) {

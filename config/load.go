@@ -38,6 +38,9 @@ type Sources struct {
 	Init      jsontext.Value // initializationOptions
 	Env       []string       // os.Environ(): AGENT_LSP_EXEC_TIMEOUT=60s sets exec.timeout
 	Flags     []Flag
+	// Tools are the names of tools that rules may have; nil are the six that every
+	// agent has. Names with __ are those of other servers' tools and always fit.
+	Tools []string
 }
 
 // Flag is a setting of the command line.
@@ -86,7 +89,7 @@ func (l *Loader) Load(s Sources) Result {
 	r := Result{Config: Default(), origins: map[string]Origin{}}
 	var picks []pick
 	layer := func(d *decoder, n *node) {
-		d.origins, d.warn = r.origins, r.warn
+		d.origins, d.warn, d.tools = r.origins, r.warn, s.Tools
 		delete(r.origins, "profile")
 		d.apply(n, &r.Config)
 		if o, ok := r.origins["profile"]; ok {
@@ -287,7 +290,7 @@ func (l *Loader) workspace(s Sources, r *Result) (p pick, picked bool) {
 	}
 	wish := Config{}
 	origins := map[string]Origin{}
-	d := &decoder{layer: Workspace, source: path, origins: origins, warn: r.warn}
+	d := &decoder{layer: Workspace, source: path, origins: origins, warn: r.warn, tools: s.Tools}
 	d.apply(n, &wish)
 	return r.narrow(&wish, origins)
 }

@@ -352,3 +352,22 @@ func TestAPipeIsNotWaitedFor(t *testing.T) {
 		t.Error(r.Warnings)
 	}
 }
+
+func TestRulesNameAnyToolThatThereIs(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tools []string
+		rule  string
+		fits  bool
+	}{
+		"one of the six":        {nil, "exec", true},
+		"none":                  {nil, "search", false},
+		"a further one":         {[]string{"exec", "search"}, "search", true},
+		"one that is not there": {[]string{"exec", "search"}, "browse", false},
+		"another server's":      {[]string{"exec"}, "db__query", true},
+	} {
+		r := Load(Sources{Tools: tt.tools, Init: []byte(`{"rules":{"deny":[{"` + tt.rule + `":["x"]}]}}`)})
+		if got := len(r.Config.Rules.Deny) == 1; got != tt.fits || (len(r.Warnings) == 0) != tt.fits {
+			t.Errorf("%s: fits %v, warnings %v", name, got, r.Warnings)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/lsp/editor"
@@ -95,7 +97,7 @@ func (s agentSide) tell(p event.Payload) {
 	case *event.Check:
 		// What was not checked is told once, by Findings.
 		if p.Outcome == checker.Found.String() || p.Outcome == checker.Clean.String() {
-			line = checkTitle(p)
+			line = p.Heading()
 			if p.Text != "" {
 				line += "\n" + p.Text
 			}
@@ -115,42 +117,12 @@ func (s agentSide) tell(p event.Payload) {
 }
 
 // callTitle names a call in a few words.
-func callTitle(c *event.Call) string {
-	title := c.Name
-	if a := c.Call; a != nil {
-		switch {
-		case a.Read != nil:
-			title = "Read " + a.Read.Path
-		case a.Write != nil:
-			title = "Write " + a.Write.Path
-		case a.Patch != nil:
-			title = "Patch " + a.Patch.Path
-		case a.Exec != nil:
-			title = "Run " + strings.Join(a.Exec.Argv, " ")
-		case a.Git != nil:
-			title = "git " + strings.Join(a.Git.Argv, " ")
-		case a.Browse != nil:
-			title = "Browse " + a.Browse.URL
-		}
-	}
-	return oneLine(title, 120)
-}
+func callTitle(c *event.Call) string { return oneLine(upperFirst(c.Heading()), 120) }
 
-// checkTitle names a check's outcome in a few words.
-func checkTitle(c *event.Check) string {
-	command := strings.Join(c.Command, " ")
-	if command == "" {
-		command = "the checker"
-	}
-	switch c.Outcome {
-	case "found":
-		return command + " found " + problems(len(c.Findings))
-	case "clean":
-		return command + " found nothing"
-	case "skipped":
-		return "not checked"
-	}
-	return "unchecked: " + command + " failed"
+// upperFirst begins a line.
+func upperFirst(text string) string {
+	r, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(r)) + text[size:]
 }
 
 // Unsaved implements session.Editor.

@@ -111,6 +111,8 @@ func callDetail(c *event.Call) string {
 		return c.Arguments
 	case a.Patch != nil:
 		return a.Patch.Diff
+	case a.Tool != nil:
+		return a.Tool.Arguments
 	case a.Exec != nil && a.Exec.Cwd != nil:
 		return "in " + *a.Exec.Cwd
 	case a.Browse != nil && a.Browse.Body != nil:
@@ -156,7 +158,7 @@ func (m *markdown) result(p *event.Result) {
 }
 
 func (m *markdown) check(p *event.Check) {
-	m.para("**Check:** " + escapeInline(checkTitle(p)))
+	m.para("**Check:** " + escapeInline(p.Heading()))
 	if p.Text != "" {
 		m.fence("", p.Text)
 	}

@@ -95,7 +95,7 @@ func doing(p event.Payload) (turn uint64, words string) {
 	case *event.Approval:
 		return p.Turn, ""
 	case *event.Check:
-		return p.Turn, checkTitle(p)
+		return p.Turn, p.Heading()
 	}
 	return 0, ""
 }

@@ -34,16 +34,31 @@ func (s *Session) ask(a *ask) {
 	s.wg.Go(func() {
 		defer close(done)
 		msg, reply, err := s.askModel(a)
+		described := s.describe(a.turn, reply.Calls)
 		s.mail.post(func() {
 			switch {
 			case a.turn.over || s.broken != nil:
 			case err != nil:
 				s.fail(a.turn, err)
 			default:
+				a.turn.described = described
 				s.step(core.Event{Model: &core.Answer{ID: a.id, Reply: reply}}, msg)
 			}
 		})
 	})
+}
+
+// described is what the transcript says of a call beside the call itself.
+type described struct{ title, effect string }
+
+// describe says what calls are about, before they are journaled.
+func (s *Session) describe(t *turn, calls []core.Call) []described {
+	out := make([]described, len(calls))
+	for i, c := range calls {
+		d := s.tools.Decide(t.ctx, c)
+		out[i] = described{d.Title, d.Effect.String()}
+	}
+	return out
 }
 
 // fail ends a turn whose model call failed for good. Loop only.

@@ -45,6 +45,7 @@ func checkEvent(root string, turn uint64, r checker.Result) *event.Check {
 			Severity: string(f.Severity), Code: f.Code, Message: f.Message,
 		})
 	}
+	ev.Title = ev.Heading()
 	return ev
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/agent-lsp/agent-lsp/core"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/tools"
 )
@@ -21,7 +20,7 @@ const (
 func (s *Session) interrupted(ctx context.Context, l *log) []string {
 	out := []string{}
 	for _, c := range l.calls {
-		if !s.repeatable(ctx, c.op) && c.op.Write == nil && c.op.Patch == nil {
+		if s.effectOf(ctx, c) == tools.Run.String() {
 			out = append(out, fmt.Sprintf("%s %s: %s", c.name, c.args, s.cutOff(ctx, l, c)))
 		}
 	}
@@ -36,7 +35,7 @@ func (s *Session) cutOff(ctx context.Context, l *log, c *call) string {
 		if before == c {
 			break
 		}
-		if s.tools.Decide(ctx, before.op).Mutates {
+		if !repeatable(s.effectOf(ctx, before)) {
 			return notBegunText
 		}
 	}
@@ -82,10 +81,11 @@ func (s *Session) takeUp(t *turn, l *log) {
 // settle tells from the file what became of a call; false when it is to be
 // performed.
 func (s *Session) settle(l *log, c *call) (tools.Outcome, bool) {
-	if s.repeatable(s.ctx, c.op) {
+	effect := s.effectOf(s.ctx, c)
+	if repeatable(effect) {
 		return tools.Outcome{}, false
 	}
-	if c.op.Write == nil && c.op.Patch == nil {
+	if effect != tools.Write.String() {
 		return tools.Outcome{State: tools.State(event.Interrupted), Text: s.cutOff(s.ctx, l, c)}, true
 	}
 	intent := l.intents[c.id]
@@ -129,7 +129,16 @@ func (s *Session) hashNow(path string) (hash, text string) {
 	return hashOf(string(raw)), string(raw)
 }
 
-// repeatable tells the calls that may run twice: they change nothing.
-func (s *Session) repeatable(ctx context.Context, op core.Call) bool {
-	return op.Read != nil || op.Git != nil && !s.tools.Decide(ctx, op).Mutates
+// repeatable tells the effects of calls that may run twice: they change nothing.
+func repeatable(effect string) bool {
+	return effect == tools.None.String() || effect == tools.Read.String()
+}
+
+// effectOf is a call's effect as it was journaled, also when the tool is gone; a
+// call of a transcript of before has none there, and its tool tells.
+func (s *Session) effectOf(ctx context.Context, c *call) string {
+	if c.effect != "" {
+		return c.effect
+	}
+	return s.tools.Decide(ctx, c.op).Effect.String()
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/agent-lsp/agent-lsp/core"
@@ -11,6 +12,10 @@ import (
 
 // waitingPrefix starts what a session is doing while it waits for the person.
 const waitingPrefix = "waiting for you: "
+
+// refusedPrefix starts what the model is told of a path outside the workspace, in
+// the core's words.
+const refusedPrefix = "refused: "
 
 // cancelledText answers the calls of a turn that was cancelled.
 const cancelledText = "cancelled"
@@ -31,7 +36,7 @@ func (s *Session) performExcept(t *turn, calls []*call, settled map[uint64]tools
 		if ops[i].outcome, ops[i].settled = settled[c.id]; !ops[i].settled {
 			ops[i].decision = s.tools.Decide(t.ctx, c.op)
 		}
-		if c.op.Write != nil || c.op.Patch != nil {
+		if s.effectOf(t.ctx, c) == tools.Write.String() {
 			lastEdit = i
 		}
 	}
@@ -91,6 +96,9 @@ func (s *Session) runCall(t *turn, p *performed) tools.Outcome {
 	}
 	switch p.decision.Verdict {
 	case tools.Deny:
+		if strings.HasPrefix(p.decision.Reason, refusedPrefix) {
+			return tools.Outcome{State: tools.Failed, Text: p.decision.Reason}
+		}
 		return tools.Outcome{State: tools.Rejected, Text: "rejected: " + p.decision.Reason}
 	case tools.Ask:
 		if out, ok := s.approve(t, p); !ok {

@@ -280,16 +280,8 @@ func (s *Session) compare(l *log, i int, want []event.Payload) (int, error) {
 		for at < len(l.events) && isCancelResult(l.events[at].payload) {
 			at++
 		}
-		if a, ok := w.(*event.Ask); ok && at < len(l.events) {
-			if kept, ok := l.events[at].payload.(*event.Ask); ok {
-				a.Profile = kept.Profile
-			}
-		}
-		if d, ok := w.(*event.Done); ok && at < len(l.events) && d.Outcome == "failed" {
-			// Programs before called a failed turn cancelled.
-			if kept, ok := l.events[at].payload.(*event.Done); ok && kept.Outcome == "cancelled" {
-				d.Outcome = kept.Outcome
-			}
+		if at < len(l.events) {
+			asJournaled(w, l.events[at].payload)
 		}
 		if at < len(l.events) && dismissed(w, l.events[at].payload) {
 			at++
@@ -316,6 +308,27 @@ func dismissed(minted, kept event.Payload) bool {
 	m, ok := minted.(*event.Done)
 	k, own := kept.(*event.Done)
 	return ok && own && k.ID == 0 && k.Turn == m.Turn
+}
+
+// asJournaled gives what the core minted what the core does not know of it, and
+// what programs before wrote in another way.
+func asJournaled(minted, kept event.Payload) {
+	switch w := minted.(type) {
+	case *event.Ask:
+		if k, ok := kept.(*event.Ask); ok {
+			w.Profile = k.Profile
+		}
+	case *event.Done:
+		// Programs before called a failed turn cancelled.
+		if k, ok := kept.(*event.Done); ok && w.Outcome == "failed" && k.Outcome == "cancelled" {
+			w.Outcome = k.Outcome
+		}
+	case *event.Call:
+		// What is said of a call was true when it came.
+		if k, ok := kept.(*event.Call); ok {
+			w.Title, w.Effect = k.Title, k.Effect
+		}
+	}
 }
 
 func isCancelResult(p event.Payload) bool {

@@ -85,7 +85,7 @@ func (r *reading) take(index uint64, p event.Payload) {
 		switch {
 		case t == nil || p.ID == 0:
 		case p.Dispatched:
-			c := &call{id: p.ID, index: index, name: p.Name, args: p.Arguments, op: *p.Call}
+			c := &call{id: p.ID, index: index, name: p.Name, args: p.Arguments, effect: p.Effect, op: *p.Call}
 			r.waiting[p.ID], t.calls[p.ID] = c, c
 		default:
 			r.refused[p.ID] = &call{id: p.ID, index: index, name: p.Name, args: p.Arguments, refused: true}

@@ -88,6 +88,9 @@ type turn struct {
 	// What repeats itself among the calls that were performed, and among those that
 	// the core refused, whose results come before those of their reply's others.
 	guard, refused guard
+	// described are the titles and effects of the calls of the reply that comes next
+	// to the core, in order.
+	described []described
 	// stopping ends the turn at its next model call, and says why.
 	stopping *event.Note
 }
@@ -98,6 +101,7 @@ type call struct {
 	index   uint64 // of its event in the transcript
 	name    string
 	args    string
+	effect  string // as journaled; "" for one of a transcript of before
 	op      tools.Op
 	refused bool          // by the core, which answers it itself
 	lost    *event.Result // what the core could not take

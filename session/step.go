@@ -189,12 +189,16 @@ func (p *plan) planCalls(t *turn, m *event.Message, calls []core.Call, actions [
 	for i, fc := range m.Calls {
 		id := first + uint64(i)
 		typed := calls[i]
+		about := described{}
+		if len(t.described) == len(calls) {
+			about = t.described[i]
+		}
 		at := uint64(len(p.payloads))
 		p.payloads = append(p.payloads, &event.Call{
 			Turn: t.id, ID: id, ProviderID: fc.ID, Name: fc.Name, Arguments: fc.Arguments,
-			Call: &typed, Dispatched: dispatched[id],
+			Call: &typed, Dispatched: dispatched[id], Title: about.title, Effect: about.effect,
 		})
-		c := &call{id: id, index: at, name: fc.Name, args: fc.Arguments, op: typed, refused: !dispatched[id]}
+		c := &call{id: id, index: at, name: fc.Name, args: fc.Arguments, effect: about.effect, op: typed, refused: !dispatched[id]}
 		if dispatched[id] {
 			t.calls[id] = c
 			p.calls = append(p.calls, c)

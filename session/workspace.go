@@ -39,6 +39,14 @@ func (w *workspace) begin(turn, call uint64) {
 	w.turn, w.call = turn, call
 }
 
+// Opened implements tools.Opener.
+func (w *workspace) Opened() []string {
+	if o, ok := w.Workspace.(tools.Opener); ok {
+		return o.Opened()
+	}
+	return nil
+}
+
 // Apply implements tools.Workspace.
 func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, error) {
 	w.mu.Lock()

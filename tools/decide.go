@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-lsp/agent-lsp/core/abi"
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
@@ -22,11 +23,23 @@ func (e *Executor) Decide(ctx context.Context, op Op) Decision {
 		return Decision{Verdict: Deny, Title: "Unknown call", Reason: err.Error(), Effect: Run, Mutates: true}
 	}
 	d := t.Decide(ctx, c)
+	if op.Tool != nil && d.Path != "" && !contained(d.Path) {
+		d.Verdict, d.Reason = Deny, abi.Refused(d.Path) // as the core does for the calls that it knows
+	}
 	if _, ok := t.(policed); !ok {
 		d = e.judge(d, Family(c.Name))
 	}
 	d.Mutates = d.Effect.changes()
 	return d
+}
+
+var escapes = regexp.MustCompile(`^(/|\.\.$|\.\./|[A-Za-z]:)`)
+
+// contained says whether a path that a call names stays below the root by its
+// names, as the core judges it: it is not absolute, names no drive and does not
+// climb, with '/' and '\\' both taken as separators. What links do is for resolve.
+func contained(name string) bool {
+	return !escapes.MatchString(path.Clean(strings.ReplaceAll(name, `\`, "/")))
 }
 
 // policed is a tool of this package, which applies policy itself: what its rules

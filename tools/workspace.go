@@ -56,6 +56,13 @@ type Workspace interface {
 	Apply(ctx context.Context, e Edit) (Applied, error)
 }
 
+// Opener is what a Workspace implements that knows which documents are open.
+type Opener interface {
+	// Opened are the paths of the open documents, as Buffer takes them, in any order.
+	// What is there for a path is for Buffer to say.
+	Opened() []string
+}
+
 // Batcher is what a Workspace implements that can perform several edits as one
 // step of the editor's undo list: all of them or none.
 type Batcher interface {

@@ -30,8 +30,8 @@ func (p *people) event(payload event.Payload) {
 			p.line("\n%s", *e.Text)
 		}
 	case *event.Call:
-		p.calls[e.ID] = callLine(e)
-		p.line("\n* %s", callLine(e))
+		p.calls[e.ID] = e.Heading()
+		p.line("\n* %s", e.Heading())
 	case *event.Result:
 		p.result(e)
 	case *event.Approval:
@@ -92,28 +92,6 @@ func plain(text string) string {
 }
 
 func controls(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
-
-// callLine names a call by what it is about.
-func callLine(c *event.Call) string {
-	a := c.Call
-	switch {
-	case a == nil:
-		return c.Name + " " + c.Arguments
-	case a.Read != nil:
-		return "read " + a.Read.Path
-	case a.Write != nil:
-		return "write " + a.Write.Path
-	case a.Patch != nil:
-		return "patch " + a.Patch.Path
-	case a.Exec != nil:
-		return "exec " + strings.Join(a.Exec.Argv, " ")
-	case a.Git != nil:
-		return "git " + strings.Join(a.Git.Argv, " ")
-	case a.Browse != nil:
-		return "browse " + a.Browse.URL
-	}
-	return c.Name
-}
 
 func checkLine(c *event.Check) string {
 	command := strings.Join(c.Command, " ")

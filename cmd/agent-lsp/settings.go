@@ -136,7 +136,7 @@ func (a *app) files() []string {
 func (a *app) settings(root string) config.Result {
 	a.mu.Lock()
 	src := config.Sources{
-		Workspace: root, Client: a.client, Init: a.init, Env: os.Environ(), Flags: a.flags.settings,
+		Workspace: root, Client: a.client, Init: a.init, Env: os.Environ(), Flags: a.flags.settings, Tools: toolNames(),
 	}
 	a.mu.Unlock()
 	var err error
@@ -144,6 +144,15 @@ func (a *app) settings(root string) config.Result {
 		a.log.Warn("no user configuration", "err", err)
 	}
 	return a.loader.Load(src)
+}
+
+// toolNames are the tools that every session has.
+func toolNames() []string {
+	var names []string
+	for _, d := range tools.Builtin() {
+		names = append(names, d.Name)
+	}
+	return names
 }
 
 // reload hands the configuration to the parts that run and answers its warnings.

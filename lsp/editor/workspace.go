@@ -36,6 +36,20 @@ func (w *workspace) Buffer(path string) (tools.Document, bool) {
 	return tools.Document{Text: v.text}, !v.gone
 }
 
+// Opened implements tools.Opener.
+func (w *workspace) Opened() []string {
+	var out []string
+	for _, d := range w.editor.docs.snapshot() {
+		if d.Path == "" {
+			continue
+		}
+		if f, rel := w.editor.Folders.Holding(d.Path); f == w.folder {
+			out = append(out, rel)
+		}
+	}
+	return out
+}
+
 // document is the open buffer that overlays a file of the folder.
 func (w *workspace) document(path string) *Document {
 	return w.editor.docs.at(w.abs(path))

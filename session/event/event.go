@@ -117,6 +117,11 @@ type Call struct {
 	Call       *abi.Call `json:"call"`      // typed; null when it did not fit
 	// Dispatched says that the core made an action of it; a refused one it did not.
 	Dispatched bool `json:"dispatched"`
+	// Title says in one line what the call is about, and Effect what it can do:
+	// none, read, write or run. Both are written once, with the call; they are empty
+	// for a call that fits no tool and in transcripts of before.
+	Title  string `json:"title,omitempty"`
+	Effect string `json:"effect,omitempty"`
 }
 
 // Approval is a question to the person about a call, or its answer.
@@ -185,6 +190,8 @@ type Check struct {
 	Text     string    `json:"text"`
 	Command  []string  `json:"command"`
 	Findings []Finding `json:"findings"`
+	// Title says the outcome in one line; it is empty in transcripts of before.
+	Title string `json:"title,omitempty"`
 }
 
 // Finding is a checker's word about one place. Lines and columns are 1-based, the

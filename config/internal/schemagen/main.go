@@ -198,12 +198,9 @@ func (g *generator) typed(v reflect.Value) (map[string]any, error) {
 	case config.Duration:
 		return map[string]any{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}, nil
 	case []config.Rule:
-		tools := map[string]any{}
-		for _, t := range []string{"read", "write", "patch", "exec", "git", "browse"} {
-			tools[t] = map[string]any{"anyOf": []any{map[string]any{"type": "string"}, map[string]any{"type": "array", "items": scalar}}}
-		}
+		match := map[string]any{"anyOf": []any{map[string]any{"type": "string"}, map[string]any{"type": "array", "items": scalar}}}
 		return map[string]any{"type": "array", "items": map[string]any{
-			"type": "object", "properties": tools, "additionalProperties": false, "minProperties": 1,
+			"type": "object", "additionalProperties": match, "minProperties": 1,
 		}}, nil
 	}
 	switch v.Kind() {
