@@ -265,3 +265,37 @@ func TestAnyConversationIsWellFormed(t *testing.T) {
 		}
 	}
 }
+
+func TestBlocksGoBackAsTheyCame(t *testing.T) {
+	text := func(s string) string { return `{"type":"text","text":"` + s + `"}` }
+	call := func(id, path string) string {
+		return `{"type":"tool_use","id":"` + id + `","name":"read","input":{"path":"` + path + `"}}`
+	}
+	const signed = `{"type":"thinking","thinking":"hm","signature":"s"}`
+	for _, blocks := range []string{
+		text("One.") + "," + call("t1", "a"),
+		text("One.") + "," + text("Two.") + "," + call("t1", "a"),
+		text("One.") + "," + call("t1", "a") + "," + text("Two.") + "," + call("t2", "b"),
+		call("t1", "a") + "," + text("One.") + "," + call("t2", "b"),
+		text("One.") + "," + signed + "," + call("t1", "a"),
+		signed + "," + call("t1", "a") + "," + text("One.") + "," + signed + "," + text("Two.") + "," + call("t2", "b"),
+	} {
+		wire := &wiretest.Wire{Replies: []wiretest.Play{{Header: map[string]string{"Content-Type": "application/json"}, Pieces: []string{`{"type":"message","id":"m","stop_reason":"tool_use","content":[` + blocks + `]}`}}}}
+		profile := model.Profile{Provider: "anthropic", BaseURL: "http://h", Model: "m1"}
+		resp, err := New(profile, Config{Transport: wire}).Respond(t.Context(), model.Request{Profile: profile, Messages: []jsontext.Value{jsontext.Value(`{"role":"user","content":"x"}`)}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := &model.Message{Role: model.RoleAssistant, Calls: resp.Calls, Sealed: resp.Sealed}
+		if resp.Text != nil {
+			said.Content = []model.Part{{Text: *resp.Text}}
+		}
+		if resp.Reasoning != nil {
+			said.Reasoning = *resp.Reasoning
+		}
+		got, err := body(model.Request{Profile: profile, Conversation: []*model.Message{{Role: model.RoleUser, Content: []model.Part{{Text: "x"}}}, said}})
+		if err != nil || !strings.Contains(string(got), `"content":[`+blocks+`]`) {
+			t.Errorf("%v: %s\nwant the blocks %s", err, got, blocks)
+		}
+	}
+}
