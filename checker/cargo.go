@@ -19,7 +19,7 @@ func cargo() ecosystem {
 			Run:     argv("cargo run"),
 		}),
 		plan:  (*Checker).cargoPlan,
-		parse: func(job, string) parser { return parseCargo },
+		parse: func(job, string) parser { return parseCargoAny },
 		home:  (*Checker).cargoWorkspace,
 	}
 }

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"iter"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,7 +15,9 @@ type cargoLine struct {
 	Package string `json:"package_id"`
 	Target  struct {
 		Name string `json:"name"`
+		Src  string `json:"src_path"`
 	} `json:"target"`
+	Files   []string `json:"filenames"` // of an artifact
 	Message *struct {
 		rustMessage
 		Code *struct {
@@ -54,14 +57,10 @@ var cargoProgress = regexp.MustCompile(`^ *(?:Compiling|Checking|Finished|Updati
 func parseCargo(out output) report {
 	var r report
 	seen := make(map[string]bool)
-	for line := range lines(out.stdout) {
-		line = strings.TrimSpace(line)
-		if !strings.HasPrefix(line, "{") {
-			continue
-		}
-		var l cargoLine
-		if json.Unmarshal([]byte(line), &l) != nil || l.Reason != "compiler-message" ||
-			l.Message == nil || l.Message.Rendered == nil {
+	any := false
+	for l := range cargoLines(out.stdout) {
+		any = any || l.Reason != ""
+		if l.Reason != "compiler-message" || l.Message == nil || l.Message.Rendered == nil {
 			continue
 		}
 		rendered := strings.TrimRight(*l.Message.Rendered, " \t\n")
@@ -78,6 +77,10 @@ func parseCargo(out output) report {
 	}
 	r.sortGroups()
 	r.group = ""
+	if out.code == 0 && !any {
+		r.broken = nothingOf("cargo check --message-format=json", out)
+		return r
+	}
 	if out.code == 0 || r.findings(Error) > 0 {
 		return r
 	}
@@ -92,6 +95,32 @@ func parseCargo(out output) report {
 		r.partial = "cargo ended before everything was compiled"
 	}
 	return r
+}
+
+// nothingOf is the reason of a tool that ended well and printed nothing that the
+// tool prints which it should be.
+func nothingOf(tool string, out output) string {
+	said := strings.TrimSpace(joined(out.stderr, out.stdout))
+	if said == "" {
+		return "it ended without anything that `" + tool + "` prints"
+	}
+	return "it printed nothing that `" + tool + "` prints:\n" + said
+}
+
+// cargoLines yields the objects of cargo's stream.
+func cargoLines(stdout string) iter.Seq[cargoLine] {
+	return func(yield func(cargoLine) bool) {
+		for line := range lines(stdout) {
+			var l cargoLine
+			line = strings.TrimSpace(line)
+			if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &l) != nil {
+				continue
+			}
+			if !yield(l) {
+				return
+			}
+		}
+	}
 }
 
 // cargoStderr is cargo's stderr without its progress.

@@ -27,11 +27,17 @@ func (c *Checker) cargoPlan(ctx context.Context, j job) plan {
 	if wholeWorkspace(j.root) {
 		args = slices.Insert(slices.Clone(args), 2, "--workspace")
 	}
-	p := plan{argv: args, shown: args, dir: j.root, parse: parseCargo, readsDisk: true}
+	looked := &cargoLooked{base: j.root}
+	p := plan{argv: args, shown: args, dir: j.root, parse: looked.parse, readsDisk: true, unseen: looked.whyNot}
+	p.beside = []step{{
+		argv: slices.Concat(args, []string{"--all-targets"}), read: looked.targets,
+		skip: func(rep *report) bool { return rep.findings(Error) > 0 || rep.partial != "" },
+	}}
+	p.also = argv("cargo check --all-targets")
 	dir, ran, ok := c.cargoHome(ctx, j.root, c.left(j))
 	switch {
 	case ok:
-		p.base = dir
+		p.base, looked.base = dir, dir
 	case ran.TimedOut || ran.Cancelled:
 		p.fail = c.unanswered(ctx, j, p, ran, nil)
 	}

@@ -56,6 +56,10 @@ type Result struct {
 	// by absolute path: the places of Findings count in them. It is nil for a tool
 	// that reads the disk.
 	Unsaved map[string]string
+	// Unseen are the edited source files of the ecosystem that this run did not look
+	// at; for a check without edits those of earlier ones that still are not. Where
+	// all edited files are unseen and nothing was found the Outcome is Skipped.
+	Unseen []Unseen
 	// Note limits what a Clean says, e.g. that a buffer of the root is not saved
 	// and the saved text was checked; usually empty. A Found has it in its Text.
 	Note string
@@ -93,6 +97,12 @@ func (r Result) ForPerson() string {
 		said += "; " + r.Note
 	}
 	return said
+}
+
+// Unseen is a file that a check did not look at.
+type Unseen struct {
+	Path   string // absolute
+	Reason string // follows the name: "is not part of this build"
 }
 
 // Severity of a finding.

@@ -104,7 +104,7 @@ func TestNoFileHidesAnother(t *testing.T) {
 		fmt.Fprintf(&out, "d.go:%d:1: é is wrong\n", i+1)
 	}
 	out.WriteString("e.go:7:1: own\nthe last word\n")
-	dir := project(t, "go.mod", goMod, "e.go", "package m\n")
+	dir := project(t, "go.mod", goMod, "a.go", "", "b.go", "", "c.go", "", "d.go", "", "e.go", "package m\n")
 	argv := printing(t, out.String())
 	for _, limit := range []int{3000, 16000} {
 		c := start(t, checker.Config{Cap: limit, Commands: map[string]checker.Command{checker.Go: {Argv: argv}}})

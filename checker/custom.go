@@ -10,7 +10,7 @@ import (
 
 // customPlan runs a command as a person configured it. It may read the disk only.
 func customPlan(j job, cmd Command) plan {
-	p := plan{argv: cmd.Argv, shown: cmd.Argv, dir: j.root, readsDisk: true}
+	p := plan{argv: cmd.Argv, shown: cmd.Argv, dir: j.root, readsDisk: true, configured: true, formats: len(cmd.Formats) > 0}
 	tool := filepath.Base(cmd.Argv[0])
 	e := ecosystemOf(j.tc.Ecosystem)
 	switch {
@@ -22,11 +22,28 @@ func customPlan(j job, cmd Command) plan {
 		}
 		p.parse = func(out output) report { return parseCustom(efm, tool, cmd.Unit, out) }
 	case e.parse != nil:
-		p.parse, p.bom = e.parse(j, tool), e.bom
+		p.parse, p.bom = orPlain(e.parse(j, tool), tool), e.bom
 	default:
 		p.parse = func(out output) report { return parsePlain(tool, out) }
 	}
 	return p
+}
+
+// orPlain reads an output as an ecosystem's own tool prints it, and where nothing of
+// that is in it as most compilers do: a command of a person's own need not be that
+// tool, nor have its options.
+func orPlain(own parser, tool string) parser {
+	return func(out output) report {
+		r := own(out)
+		if r.findings("") > 0 {
+			return r
+		}
+		other := parsePlain(tool, out)
+		if other.findings("") > 0 || r.broken == "" && r.text() == "" {
+			return other
+		}
+		return r
+	}
 }
 
 // readFormats compiles patterns. The library panics on some that are none.

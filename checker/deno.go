@@ -1,6 +1,13 @@
 package checker
 
-import "context"
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Deno names projects of deno.
 const Deno = "deno"
@@ -25,5 +32,25 @@ func deno() ecosystem {
 }
 
 func (c *Checker) denoPlan(_ context.Context, j job) plan {
-	return plan{argv: j.tc.Check, shown: j.tc.Check, dir: j.root, parse: parseDeno, readsDisk: true}
+	return plan{
+		argv: j.tc.Check, shown: j.tc.Check, dir: j.root, parse: parseDeno, readsDisk: true,
+		unseen: func(path string) string { return denoExcludes(j, path) },
+	}
+}
+
+// denoExcludes says why deno passes over a file. One that it excludes it still reads
+// where another one imports it, which it does not tell.
+func denoExcludes(j job, path string) string {
+	text, err := readText(filepath.Join(j.root, j.tc.Marker))
+	if err != nil {
+		return ""
+	}
+	var settings struct {
+		Exclude []string `json:"exclude"`
+	}
+	_ = json.Unmarshal(withoutComments(text), &settings, jsontext.AllowDuplicateNames(true)) // what cannot be read deno says
+	if globbed(settings.Exclude, workspace.Relative(j.root, path)) {
+		return "is excluded by " + j.tc.Marker
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,7 +104,7 @@ func (c *Config) rootOf(workspace, path string) (root string, tc Toolchain, ok b
 	}
 	var all []candidate
 	for dir := filepath.Dir(path); within(workspace, dir); dir = filepath.Dir(dir) {
-		for _, tc := range detectAll(dir) {
+		for _, tc := range c.toolchains(dir) {
 			all = append(all, candidate{dir, tc})
 		}
 		if dir == filepath.Dir(dir) {
@@ -128,6 +129,27 @@ func (c *Config) rootOf(workspace, path string) (root string, tc Toolchain, ok b
 	return "", Toolchain{}, false
 }
 
+// toolchains is detectAll, and for a directory without a marker the command that a
+// person configured for it.
+func (c *Config) toolchains(dir string) []Toolchain {
+	all := detectAll(dir)
+	if own, ok := c.Roots[dir]; ok && len(all) == 0 && len(own.Argv) > 0 {
+		all = append(all, Toolchain{Ecosystem: "configured", Marker: "checker.roots", Check: own.Argv})
+	}
+	return all
+}
+
+// named are the commands under names of a person's own, which check the workspace.
+func (c *Config) named() []Toolchain {
+	var all []Toolchain
+	for _, name := range slices.Sorted(maps.Keys(c.Commands)) {
+		if cmd := c.Commands[name]; ecosystemOf(name).name == "" && !cmd.Off && len(cmd.Argv) > 0 {
+			all = append(all, Toolchain{Ecosystem: name, Marker: "checker.commands", Check: cmd.Argv})
+		}
+	}
+	return all
+}
+
 // checks reports whether there is a command to check a root with.
 func (c *Config) checks(dir string, tc Toolchain) bool {
 	if cmd, ok := c.command(dir, tc.Ecosystem); ok && (cmd.Off || len(cmd.Argv) > 0) {
@@ -140,7 +162,7 @@ func (c *Config) checks(dir string, tc Toolchain) bool {
 // checkable is the first toolchain of dir that a check can run for, else its
 // first one.
 func (c *Config) checkable(dir string) (Toolchain, bool) {
-	all := detectAll(dir)
+	all := c.toolchains(dir)
 	for _, tc := range all {
 		if c.checks(dir, tc) {
 			return tc, true

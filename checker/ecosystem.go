@@ -40,6 +40,9 @@ type ecosystem struct {
 	// sources are the extensions, in lower case, of the files that are its source
 	// code, so that a package.json or Makefile nearer to one does not hide its root.
 	sources []string
+	// looks are extensions of files that a person takes for the ecosystem's, too:
+	// that a check does not look at one is said.
+	looks []string
 	// toolchain fills in the commands. names are the files beside the marker: a
 	// lockfile tells which package manager is in use.
 	toolchain func(names map[string]bool) Toolchain

@@ -48,7 +48,7 @@ func FuzzParsers(f *testing.F) {
 			}
 			places := newPlaces("/w")
 			findings := places.apply(&rep, "/w", 0, nil)
-			tell := telling{command: []string{"x"}, rep: &rep, cap: 500}
+			tell := telling{command: "x", rep: &rep, cap: 500}
 			if text, _ := tell.render(newBaseline(&rep)); !utf8.ValidString(text) {
 				t.Errorf("%s: %q", name, text)
 			}

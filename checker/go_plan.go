@@ -16,8 +16,7 @@ import (
 // utf8Mark is the width of a byte order mark in bytes.
 const utf8Mark = 3
 
-// goPlan builds every package to nowhere; where tests were edited it vets, which
-// type-checks them too.
+// goPlan builds every package to nowhere, and vets, which compiles the tests as well.
 func (c *Checker) goPlan(_ context.Context, j job) plan {
 	patterns := []string{"./..."}
 	if work, _ := proc.Getenv(c.cfg.env(j.root), "GOWORK"); work != "off" {
@@ -29,48 +28,112 @@ func (c *Checker) goPlan(_ context.Context, j job) plan {
 		p.fail = fmt.Sprintf("go.work uses no module, so there is nothing to build and %s", j.unchecked())
 		return p
 	}
-	head := []string{"go", "build", "-o", os.DevNull}
-	if c.wantsVet(j) {
-		head = []string{"go", "vet", "-json"}
-		p.parse = func(out output) report { return parseVet(j.root, out) }
+	p.shown = slices.Concat([]string{"go", "build", "-o", os.DevNull}, patterns)
+	p.also = slices.Concat([]string{"go", "vet"}, patterns)
+	var overlaid []string
+	if len(j.unsaved) > 0 {
+		o, err := newOverlay(c.cfg.Temp, j.root, j.unsaved)
+		if err != nil {
+			p.fail = fmt.Sprintf("the unsaved text of open files could not be handed to the go command (%v), so %s", err, j.unchecked())
+			return p
+		}
+		overlaid = []string{"-overlay", o.list}
+		p.tidy, p.release = o.tidy, o.remove
 	}
-	p.shown = slices.Concat(head, patterns)
-	p.argv = p.shown
-	if len(j.unsaved) == 0 {
-		return p
+	p.argv = slices.Concat(p.shown[:4], overlaid, patterns)
+	looked := &goLooked{root: j.root, files: fileSet{}}
+	p.beside = []step{{argv: slices.Concat(argv("go vet -json"), overlaid, patterns), read: looked.vet}}
+	if slices.ContainsFunc(c.asked(j), func(path string) bool { return filepath.Ext(path) == ".go" }) {
+		p.beside = append(p.beside, step{argv: slices.Concat([]string{"go", "list", "-e", "-f", goFiles}, overlaid, patterns), read: looked.list})
+		p.unseen = looked.whyNot
 	}
-	o, err := newOverlay(c.cfg.Temp, j.root, j.unsaved)
-	if err != nil {
-		p.fail = fmt.Sprintf("the unsaved text of open files could not be handed to the go command (%v), so %s", err, j.unchecked())
-		return p
-	}
-	p.argv = slices.Concat(head, []string{"-overlay", o.list}, patterns)
-	p.tidy, p.release = o.tidy, o.remove
 	return p
 }
 
-// wantsVet reports whether the tests have to be looked at: one was edited and not
-// looked at since, or the last look at them found something that a build would
-// not see again.
-func (c *Checker) wantsVet(j job) bool {
-	edited := slices.ContainsFunc(j.edited, func(path string) bool { return strings.HasSuffix(path, "_test.go") })
+// remember stores what a complete check found and returns what the last one of the
+// same command did, nil when there was none.
+func (c *Checker) remember(j job, p plan, now *baseline) (before *baseline) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	st := c.roots[rootKey{j.root, j.tc.Ecosystem}]
-	st.tests = st.tests || edited
-	return st.tests
+	st, command := c.roots[rootKey{j.root, j.tc.Ecosystem}], commandLine(p.shown)
+	before = st.before[command]
+	st.before[command] = now
+	return before
 }
 
-// remember notes that a check is complete and whether it found something, and
-// answers what the last one of the same command found, nil when there was none.
-func (c *Checker) remember(j job, p plan, found bool) *baseline {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	st := c.roots[rootKey{j.root, j.tc.Ecosystem}]
-	if slices.Contains(p.shown, "vet") {
-		st.tests = found
+// goFiles has go list print the files that go build and go vet read, a line each.
+const goFiles = `{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}
+{{end}}{{range .CgoFiles}}{{$dir}}/{{.}}
+{{end}}{{range .TestGoFiles}}{{$dir}}/{{.}}
+{{end}}{{range .XTestGoFiles}}{{$dir}}/{{.}}
+{{end}}{{range .InvalidGoFiles}}{{$dir}}/{{.}}
+{{end}}`
+
+// goLooked is what the commands beside a build tell of what was looked at.
+type goLooked struct {
+	root    string
+	files   fileSet
+	untried string // why the tests were not compiled, "" when they were
+	unknown string // why nobody knows which files were built
+}
+
+func (g *goLooked) list(_ *report, out output) {
+	if out.code != 0 {
+		g.unknown, _, _ = strings.Cut(strings.TrimSpace(joined(out.stderr, out.stdout)), "\n")
+		return
 	}
-	return st.before[commandLine(p.shown)]
+	for line := range lines(out.stdout) {
+		if line != "" {
+			g.files[filepath.FromSlash(line)] = true
+		}
+	}
+}
+
+func (g *goLooked) whyNot(path string) string {
+	if g.untried != "" && strings.HasSuffix(path, "_test.go") {
+		return "is unchecked, because the tests could not be loaded (" + g.untried + ")"
+	}
+	if g.unknown != "" {
+		return "is not known to be part of this build (go list: " + headAndTail(g.unknown, 200) + ")"
+	}
+	return g.files.whyNot(path)
+}
+
+// vet adds what go vet found: of type errors those that the build did not see
+// already, which are the tests'; what the analyzers say goes aside.
+func (g *goLooked) vet(rep *report, out output) {
+	vetted := parseVet(g.root, out)
+	if vetted.broken != "" {
+		g.untried, _, _ = strings.Cut(vetted.broken, "\n")
+		return
+	}
+	built := rep.findings(Error) == 0
+	header, kept := "", 0
+	for _, b := range vetted.blocks {
+		switch f := b.finding; {
+		case strings.HasPrefix(b.text, "# "):
+			header = b.text
+			continue
+		case f == nil && !built:
+			continue
+		case f == nil:
+		case f.Severity != Error:
+			b.aside = true
+		case !built && !strings.HasSuffix(f.Path, "_test.go"):
+			continue
+		default:
+			kept++
+		}
+		if header != "" && !b.aside {
+			rep.add(header, nil)
+			header = ""
+		}
+		rep.blocks = append(rep.blocks, b)
+		rep.also = rep.also || !b.aside
+	}
+	if kept > 0 && rep.partial == "" {
+		rep.partial = vetted.partial
+	}
 }
 
 // overlay is unsaved texts, written where the go command can read them.

@@ -100,6 +100,9 @@ func (c *Checker) Roots(ctx context.Context, workspace string) ([]string, error)
 		}
 		return nil
 	})
+	if len(c.cfg.named()) > 0 && !slices.Contains(roots, workspace) {
+		roots = append(roots, workspace)
+	}
 	slices.Sort(roots)
 	if err != nil {
 		return roots, fmt.Errorf("look for roots: %w", err)

@@ -3,13 +3,12 @@ package checker
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Node names projects of npm, pnpm, yarn and bun; those with a tsconfig.json can be
@@ -24,10 +23,14 @@ func node() ecosystem {
 		name:      Node,
 		markers:   []string{"package.json"},
 		sources:   scripts,
+		looks:     []string{".vue", ".svelte", ".astro"},
 		toolchain: nodeToolchain,
 		has:       func(root string) bool { return isFile(filepath.Join(root, "tsconfig.json")) },
 		plan:      (*Checker).nodePlan,
 		parse:     func(job, string) parser { return parseTSC },
+		home: func(_ *Checker, _ context.Context, workspace, root string, _ time.Duration) string {
+			return nodeWorkspace(workspace, root)
+		},
 	}
 }
 
@@ -61,7 +64,8 @@ func (c *Checker) nodePlan(_ context.Context, j job) plan {
 	if !isFile(filepath.Join(j.root, "tsconfig.json")) {
 		return plan{skip: "the node project has no tsconfig.json, so there is no type check to run"}
 	}
-	p := plan{dir: j.root, parse: parseTSC, readsDisk: true}
+	looked := tscLooked{files: fileSet{}}
+	p := plan{dir: j.root, parse: looked.parse, readsDisk: true, unseen: looked.files.whyNot}
 	p.shown = slices.Concat(j.tc.Check, []string{"--pretty", "false"})
 	program := "tsc"
 	if found, ok := c.local(j, "tsc", "node_modules/.bin"); ok {
@@ -71,11 +75,21 @@ func (c *Checker) nodePlan(_ context.Context, j job) plan {
 	if isFile(filepath.Join(j.root, ".pnp.cjs")) {
 		p.where += " (Yarn Plug'n'Play keeps programs elsewhere: configure the check as `yarn tsc --noEmit --pretty false`)"
 	}
-	p.argv = slices.Concat([]string{program}, p.shown[1:])
-	for _, ref := range solution(j.root) {
-		// tsc looks at none of a solution's references, and -b would write to disk.
-		p.then = append(p.then, slices.Concat(p.argv, []string{"-p", ref}))
+	p.argv = slices.Concat([]string{program}, p.shown[1:], []string{"--listFiles"})
+	projects, ok := tsProjects(j.root)
+	if !ok {
+		return p
 	}
+	// tsc looks at none of the references by itself, and -b would write beside them.
+	b, err := newTSBuild(c.cfg.Temp, j.workspace, projects)
+	if err != nil {
+		p.fail = fmt.Sprintf("the projects that tsconfig.json refers to could not be prepared for tsc -b (%v), so %s", err, j.unchecked())
+		return p
+	}
+	p.release = b.remove
+	p.shown = argv("tsc -b --pretty false")
+	p.argv = []string{program, "-b", b.config(0), "--pretty", "false", "--listFiles"}
+	p.stale = func(edited []string) []Unseen { return b.stale(looked.files, edited) }
 	return p
 }
 
@@ -94,34 +108,6 @@ func (c *Checker) local(j job, name string, subdirs ...string) (path string, ok 
 		}
 	}
 	return "", false
-}
-
-// solution lists the references of a tsconfig.json that has no files of its own.
-func solution(root string) []string {
-	text, err := readText(filepath.Join(root, "tsconfig.json"))
-	if err != nil {
-		return nil
-	}
-	var config struct {
-		Files      *[]string `json:"files"`
-		Include    []string  `json:"include"`
-		References []struct {
-			Path string `json:"path"`
-		} `json:"references"`
-	}
-	if json.Unmarshal(withoutComments(text), &config, jsontext.AllowDuplicateNames(true)) != nil {
-		return nil
-	}
-	if config.Files == nil || len(*config.Files) > 0 || len(config.Include) > 0 {
-		return nil
-	}
-	var refs []string
-	for _, ref := range config.References {
-		if ref.Path != "" && !strings.HasPrefix(ref.Path, "-") {
-			refs = append(refs, ref.Path)
-		}
-	}
-	return refs
 }
 
 // withoutComments makes JSON of the JSON with comments and trailing commas that a

@@ -48,7 +48,12 @@ func pythonToolchain(names map[string]bool) Toolchain {
 // pythonPlan type-checks with the project's own pyright.
 func (c *Checker) pythonPlan(_ context.Context, j job) plan {
 	p := plan{dir: j.root, readsDisk: true, bom: 1}
-	p.parse = func(out output) report { return parsePyright(j.root, out) }
+	p.parse = func(out output) report {
+		if jsonStart(out.stdout) < 0 {
+			return report{broken: nothingOf("pyright --outputjson", out)}
+		}
+		return parsePyright(j.root, out)
+	}
 	p.shown = slices.Concat(j.tc.Check, []string{"--outputjson"})
 	program := "pyright"
 	scripts := "bin"
@@ -59,6 +64,11 @@ func (c *Checker) pythonPlan(_ context.Context, j job) plan {
 		program = found
 	}
 	p.where = "in .venv, venv or node_modules/.bin of the root or above it"
+	settings := c.pyrightSettings(j)
+	p.unseen = settings.whyNot
 	p.argv = slices.Concat([]string{program}, p.shown[1:])
+	if python, ok := settings.interpreter(); ok {
+		p.argv = append(p.argv, "--pythonpath", python)
+	}
 	return p
 }

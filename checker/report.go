@@ -21,6 +21,7 @@ type report struct {
 	broken string
 	// partial says why the findings are not all there are, "" when they are.
 	partial string
+	also    bool   // a command beside the check's own found something
 	group   string // of the blocks that are added next
 	// more counts the blocks that were one too many, cut the lines that would have
 	// made one too long; over says that the current block is of the former.
@@ -41,6 +42,9 @@ type block struct {
 	text    string
 	finding *Finding
 	group   string // the package or crate that the tool was at
+	// aside marks what is no error and not of the check command itself: it counts
+	// only when it is new.
+	aside bool
 }
 
 // parser reads one tool's output. Text that it does not understand becomes a
@@ -129,6 +133,23 @@ func (r *report) cannot(lines []string) {
 	default:
 		r.add(why, nil)
 	}
+}
+
+// dropKnown leaves out the asides that were there before and returns the findings
+// without theirs. Where nothing is known of before, an aside is new when it stands
+// in an edited file.
+func (r *report) dropKnown(before *baseline, edited []string, findings []Finding) []Finding {
+	dropped := map[sameness]bool{}
+	r.blocks = slices.DeleteFunc(r.blocks, func(b block) bool {
+		known := b.aside && (before == nil && !slices.Contains(edited, b.finding.Path) || before != nil && before.counts[b.identity()] > 0)
+		if known {
+			dropped[b.identity()] = true
+		} else if b.aside {
+			r.also = true
+		}
+		return known
+	})
+	return slices.DeleteFunc(findings, func(f Finding) bool { return dropped[block{finding: &f}.identity()] })
 }
 
 // findings counts the blocks that have one of at least the severity.

@@ -27,6 +27,7 @@ type job struct {
 	edited    []string          // absolute; empty when nobody edited anything
 	unsaved   map[string]string // texts of the root that the disk does not hold
 	spent     time.Duration     // of the time limit, on finding the root
+	attempt   int               // of the same check: 1 after files changed during the first
 }
 
 // left is what is left of a job's time, negative when that is nothing.
@@ -45,105 +46,95 @@ func (j job) unchecked() string {
 	return "this edit is unchecked"
 }
 
-// plan is how a job is done: what to run, and how to read it.
-type plan struct {
-	argv  []string
-	shown []string   // argv as it is told, without what differs from run to run
-	then  [][]string // more commands of the same check, run after argv one by one
-	dir   string     // where it runs and, unless base is set, where its paths start
-	base  string
-	parse parser
-	// skip and fail, when set, are the answer: nothing is run.
-	skip, fail string
-	// readsDisk says that the tool cannot be told of unsaved texts.
-	readsDisk bool
-	// bom is the width of a byte order mark in the tool's columns, 0 when it does
-	// not count one.
-	bom int
-	// outside are edited files that the command does not look at.
-	outside []string
-	where   string // where the program was looked for besides the PATH
-	tidy    func(string) string
-	release func()
-}
-
-// do makes one check from beginning to end. It answers the report as well, for
-// what the next check compares itself with.
-func (c *Checker) do(ctx context.Context, j job) (Result, *baseline) {
+// do makes one check from beginning to end.
+func (c *Checker) do(ctx context.Context, j job) Result {
 	began := time.Now()
 	r := Result{Root: j.root, Ecosystem: j.tc.Ecosystem, New: -1, Began: began}
 	j.unsaved = c.cfg.unsaved(j.root)
 	p := c.plan(ctx, j)
-	if p.release != nil {
-		defer p.release()
-	}
+	defer func() {
+		if p.release != nil {
+			p.release()
+		}
+	}()
 	r.Command = p.shown
 	switch {
 	case p.skip != "":
 		r.Outcome, r.Text, r.Command = Skipped, p.skip, nil
-		return r, nil
+		return r
 	case p.fail != "":
 		r.Superseded = errors.Is(context.Cause(ctx), errSuperseded)
-		return failed(r, p.fail), nil
+		return failed(r, p.fail)
 	}
 	j.spent += time.Since(began)
-	ran, err := c.execute(ctx, p, c.left(j))
+	rep, why := c.look(ctx, j, p)
+	changed := c.changedMeanwhile(j, p, &rep, began)
+	if again := time.Now(); why == "" && len(changed) > 0 && j.attempt == 0 && ctx.Err() == nil {
+		// What was found is of texts that are there no more.
+		j.attempt, j.spent = 1, j.spent+again.Sub(began)
+		if p.release != nil {
+			p.release()
+			p.release = nil
+		}
+		return c.do(ctx, j)
+	}
+	p.changed = changed
 	r.Took = time.Since(began)
-	if why := c.unanswered(ctx, j, p, ran, err); why != "" {
+	if why != "" {
 		r.Superseded = errors.Is(context.Cause(ctx), errSuperseded)
-		return failed(r, why), nil
-	}
-	rep := p.parse(readOutput(ran, p.tidy))
-	if n := ran.Stdout.Elided + ran.Stderr.Elided; n > 0 && rep.partial == "" {
-		rep.partial = fmt.Sprintf("the tool printed so much that %d bytes of it were not read", n)
-	}
-	if why := verdict(j, p, ran.Code, &rep); why != "" {
-		return failed(r, why), nil
+		return failed(r, why)
 	}
 	return c.answer(j, p, rep, r)
 }
 
-// execute runs a plan's commands, all within one time limit, as if they were one.
-// It stops at the first that gives no answer.
-func (c *Checker) execute(ctx context.Context, p plan, limit time.Duration) (proc.Result, error) {
+// look runs a plan's commands and reads what they print; why says that they did
+// not check.
+func (c *Checker) look(ctx context.Context, j job, p plan) (rep report, why string) {
 	began := time.Now()
-	var all proc.Result
-	for i, args := range slices.Concat([][]string{p.argv}, p.then) {
-		left := limit
-		if i > 0 {
-			if left -= time.Since(began); left <= 0 {
-				left = -1
-			}
-		}
-		ran, err := proc.Run(ctx, proc.Spec{
-			Argv: args, Dir: p.dir, Env: c.cfg.env(p.dir), Timeout: left,
-			KeepHead: keep, KeepTail: 1 << 20, Policy: c.cfg.Policy,
-		})
-		if i == 0 {
-			all = ran
-		} else {
-			code := max(all.Code, ran.Code)
-			ran.Stdout = follow(all.Stdout, ran.Stdout)
-			ran.Stderr = follow(all.Stderr, ran.Stderr)
-			all, all.Code = ran, code
-		}
-		if err != nil || ran.NotFound || ran.TimedOut || ran.Cancelled || ran.Signal != "" {
-			return all, err
-		}
+	ran, err := c.execute(ctx, p.dir, p.argv, c.left(j))
+	if why := c.unanswered(ctx, j, p, ran, err); why != "" {
+		return rep, why
 	}
-	return all, nil
+	out := readOutput(ran, p.tidy)
+	if p.configured {
+		rep = newPlaces(j.workspace).read(p, out, began, c.cfg.unsaved(j.root))
+	} else {
+		rep = p.parse(out)
+	}
+	rep.noteCrash(out)
+	if n := ran.Stdout.Elided + ran.Stderr.Elided; n > 0 && rep.partial == "" {
+		rep.partial = fmt.Sprintf("the tool printed so much that %d bytes of it were not read", n)
+	}
+	if why := verdict(j, p, ran.Code, &rep); why != "" {
+		return rep, why
+	}
+	for _, s := range p.beside {
+		if s.skip != nil && s.skip(&rep) {
+			continue
+		}
+		left := j
+		left.spent += time.Since(began)
+		ran, err := c.execute(ctx, p.dir, s.argv, c.left(left))
+		q := p
+		q.argv, q.shown = s.argv, s.argv
+		if why := c.unanswered(ctx, j, q, ran, err); why != "" {
+			return rep, why
+		}
+		s.read(&rep, readOutput(ran, p.tidy))
+	}
+	return rep, ""
 }
 
-// follow puts a command's output behind that of the one before.
-func follow(first, then proc.Output) proc.Output {
-	return proc.Output{
-		Head:   slices.Concat(first.Bytes(), then.Bytes()),
-		Elided: first.Elided + then.Elided,
-	}
+// execute runs one command of a check.
+func (c *Checker) execute(ctx context.Context, dir string, argv []string, limit time.Duration) (proc.Result, error) {
+	return proc.Run(ctx, proc.Spec{
+		Argv: argv, Dir: dir, Env: c.cfg.env(dir), Timeout: limit,
+		KeepHead: keep, KeepTail: 1 << 20, Policy: c.cfg.Policy,
+	})
 }
 
-// answer makes the Found or Clean of a tool that did check.
-func (c *Checker) answer(j job, p plan, rep report, r Result) (Result, *baseline) {
+// answer makes the result of a tool that did check.
+func (c *Checker) answer(j job, p plan, rep report, r Result) Result {
 	base := p.base
 	if base == "" {
 		base = p.dir
@@ -154,25 +145,29 @@ func (c *Checker) answer(j job, p plan, rep report, r Result) (Result, *baseline
 	} else {
 		r.Unsaved = j.unsaved
 	}
-	places := newPlaces(j.workspace)
-	r.Findings = places.apply(&rep, base, p.bom, r.Unsaved)
-	before := c.remember(j, p, len(rep.blocks) > 0)
-	now := newBaseline(&rep)
-	note := limits(j, p)
-	if len(rep.blocks) == 0 {
-		if stale := uncheckedEdits(j, p); stale != "" {
-			return failed(r, stale), nil
-		}
-		r.Outcome, r.Note = Clean, note
-		if before != nil {
-			r.New = 0
-		}
-		return r, now
+	r.Findings = newPlaces(j.workspace).apply(&rep, base, p.bom, r.Unsaved)
+	before := c.remember(j, p, newBaseline(&rep))
+	r.Findings = rep.dropKnown(before, j.edited, r.Findings)
+	r.Unseen = c.unseen(j, p)
+	note := limits(j, p, r.Unseen)
+	if len(rep.blocks) > 0 {
+		r.Outcome = Found
+		t := telling{command: p.title(&rep), root: j.root, edited: j.edited, rep: &rep, note: note, cap: c.cfg.cap()}
+		r.Text, r.New = t.render(before)
+		return r
 	}
-	r.Outcome = Found
-	t := telling{command: p.shown, root: j.root, edited: j.edited, rep: &rep, note: note, cap: c.cfg.cap()}
-	r.Text, r.New = t.render(before)
-	return r, now
+	if stale := uncheckedEdits(j, p); stale != "" {
+		return failed(r, stale)
+	}
+	if before != nil {
+		r.New = 0
+	}
+	if len(j.edited) > 0 && !slices.ContainsFunc(j.edited, func(path string) bool { return !isUnseen(r.Unseen, path) }) {
+		r.Outcome, r.Text, r.Command = Skipped, note, nil
+		return r
+	}
+	r.Outcome, r.Note = Clean, note
+	return r
 }
 
 // unanswered says why a run gave nothing to read, "" when it did.
@@ -238,10 +233,16 @@ func verdict(j job, p plan, code int, rep *report) string {
 }
 
 // limits says what the check did not look at.
-func limits(j job, p plan) string {
+func limits(j job, p plan, unseen []Unseen) string {
 	var notes []string
+	if len(unseen) > 0 {
+		notes = append(notes, notLookedAt(j.root, unseen))
+	}
 	if p.readsDisk && len(j.unsaved) > 0 {
 		notes = append(notes, "checked the saved text: "+names(j.root, sorted(j.unsaved))+" not saved yet")
+	}
+	if len(p.changed) > 0 {
+		notes = append(notes, changedNote(j.root, p.changed))
 	}
 	if len(p.outside) > 0 {
 		notes = append(notes, names(j.root, p.outside)+" unchecked, being in no module that is built here")

@@ -31,6 +31,8 @@ type Checker struct {
 	wait   sync.WaitGroup
 	roots  map[rootKey]*rootState
 	homes  map[string]home // where cargo says that a package's workspace is
+
+	unparsed map[string]bool // data files that do not parse
 }
 
 type rootKey struct{ root, ecosystem string }
@@ -41,7 +43,7 @@ type rootState struct {
 	cancel    context.CancelCauseFunc // of the newest check, nil when it ended
 	done      chan struct{}           // closed when the newest check ended
 	before    map[string]*baseline    // of the last complete check, by its command line
-	tests     bool                    // go tests are to be looked at: edited since, or not well, at the last complete look
+	unseen    []string                // edited files that the last complete check did not look at
 }
 
 // New makes a Checker. It starts nothing.
@@ -53,6 +55,8 @@ func New(cfg Config) *Checker {
 		work:  make(chan struct{}, max(2, runtime.NumCPU())),
 		roots: make(map[rootKey]*rootState),
 		homes: make(map[string]home),
+
+		unparsed: make(map[string]bool),
 	}
 }
 
@@ -89,11 +93,14 @@ func (c *Checker) enter(ctx context.Context) (_ context.Context, leave func(), o
 // answers in the order of the roots. The paths are absolute or relative to the
 // workspace; those outside it are left out. It is called once for all edits of a
 // reply, after the last of them is on the disk. It never fails: what went wrong
-// is a Result. Files that belong to no root give one Skipped together.
+// is a Result. Files that belong to no root give one Skipped together. Edited data
+// files (JSON, YAML, TOML, notebooks) are parsed wherever they are: while one cannot
+// be, a Found of the ecosystem Data says so, whose root is the file.
 func (c *Checker) AfterEdit(ctx context.Context, workspace string, edited []string) []Result {
 	workspace = absolute(workspace)
+	data := c.data(workspace, inside(workspace, edited))
 	if !c.cfg.Trusted {
-		return []Result{untrusted(workspace)}
+		return append([]Result{untrusted(workspace)}, data...)
 	}
 	ctx, leave, ok := c.enter(ctx)
 	if !ok {
@@ -110,13 +117,21 @@ func (c *Checker) AfterEdit(ctx context.Context, workspace string, edited []stri
 	if homeless {
 		results = append(results, noMarker(workspace))
 	}
-	return results
+	return append(results, data...)
 }
 
 // Check checks one root now. Findings outside the root are dropped, unless the
 // root was checked by AfterEdit before: then its workspace is the bound.
 func (c *Checker) Check(ctx context.Context, root string) Result {
 	root = absolute(root)
+	c.mu.Lock()
+	isData := c.unparsed[root]
+	c.mu.Unlock()
+	if isData {
+		dir := filepath.Dir(root)
+		r, _ := c.datum(dir, root, c.cfg.unsaved(dir))
+		return r
+	}
 	if !c.cfg.Trusted {
 		return untrusted(root)
 	}
@@ -126,6 +141,9 @@ func (c *Checker) Check(ctx context.Context, root string) Result {
 	}
 	defer leave()
 	tc, ok := c.cfg.checkable(root)
+	if named := c.cfg.named(); len(named) > 0 && (!ok || !c.cfg.checks(root, tc)) {
+		tc, ok = named[0], true
+	}
 	if !ok {
 		return noMarker(root)
 	}
@@ -160,10 +178,9 @@ func noMarker(root string) Result {
 	}
 }
 
-// jobs groups the edited files by the roots that they are checked in; homeless
-// reports whether some belong to none.
-func (c *Checker) jobs(ctx context.Context, workspace string, edited []string) (jobs []job, homeless bool) {
-	began := time.Now()
+// inside makes the edited paths absolute and leaves those outside the workspace out.
+func inside(workspace string, edited []string) []string {
+	var all []string
 	for _, path := range edited {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(workspace, filepath.FromSlash(path))
@@ -176,9 +193,26 @@ func (c *Checker) jobs(ctx context.Context, workspace string, edited []string) (
 			}
 			path = spelled
 		}
+		all = append(all, path)
+	}
+	return all
+}
+
+// jobs groups the edited files by the roots that they are checked in; homeless
+// reports whether some belong to none.
+func (c *Checker) jobs(ctx context.Context, workspace string, edited []string) (jobs []job, homeless bool) {
+	began := time.Now()
+	edited = inside(workspace, edited)
+	named := c.cfg.named()
+	for _, tc := range named {
+		if len(edited) > 0 {
+			jobs = append(jobs, job{workspace: workspace, root: workspace, tc: tc, edited: edited})
+		}
+	}
+	for _, path := range edited {
 		root, tc, ok := c.cfg.rootOf(workspace, path)
 		if !ok {
-			homeless = true
+			homeless = len(named) == 0
 			continue
 		}
 		root, tc = c.promote(ctx, workspace, root, tc, c.left(job{spent: time.Since(began)}))
@@ -238,13 +272,10 @@ func (c *Checker) schedule(ctx context.Context, j job) Result {
 		defer func() { <-c.work }()
 	case <-ctx.Done():
 	}
-	r, now := c.do(ctx, j)
+	r := c.do(ctx, j)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now != nil {
-		st.before[commandLine(r.Command)] = now
-	}
 	if st.done == done {
 		st.cancel = nil
 	}

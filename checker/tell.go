@@ -22,20 +22,22 @@ type sameness struct{ path, code, message string }
 func newBaseline(rep *report) *baseline {
 	b := &baseline{counts: make(map[sameness]int)}
 	for _, block := range rep.blocks {
-		if block.finding != nil {
-			b.counts[identity(block.finding)]++
-		}
+		b.counts[block.identity()]++
 	}
 	return b
 }
 
-func identity(f *Finding) sameness {
-	return sameness{f.Path, f.Code, f.Message}
+// identity is what a block is recognised by: a finding, or a text without one.
+func (b block) identity() sameness {
+	if b.finding == nil {
+		return sameness{message: b.text}
+	}
+	return sameness{b.finding.Path, b.finding.Code, b.finding.Message}
 }
 
 // telling is a Found in the making.
 type telling struct {
-	command []string
+	command string // as it is told, quoted
 	root    string
 	edited  []string
 	rep     *report
@@ -47,9 +49,12 @@ type telling struct {
 // there is nothing to compare with.
 func (t *telling) render(before *baseline) (text string, fresh int) {
 	blocks, fresh, known := t.body(before)
+	if fresh == 0 && known > 0 && len(t.edited) > 0 && t.rep.incomplete() == "" && t.textKnown(before) {
+		return t.nothingNew(blocks, known), fresh
+	}
 	body := (&report{blocks: blocks}).text()
 	var head strings.Builder
-	fmt.Fprintf(&head, "Diagnostics from `%s`, run over the whole workspace", commandLine(t.command))
+	fmt.Fprintf(&head, "Diagnostics from %s, run over the whole workspace", t.command)
 	if len(t.edited) > 0 {
 		head.WriteString(" after this edit, which was applied. This is the project's own checker talking; it may name files that this edit did not touch.")
 	} else {
@@ -77,6 +82,26 @@ func (t *telling) render(before *baseline) (text string, fresh int) {
 	return header + body, fresh
 }
 
+// textKnown reports whether all text that stands for no finding was there before.
+func (t *telling) textKnown(before *baseline) bool {
+	return !slices.ContainsFunc(t.rep.blocks, func(b block) bool {
+		return b.finding == nil && strings.TrimSpace(b.text) != "" && before.counts[b.identity()] == 0
+	})
+}
+
+// nothingNew is the line for a check that found only what was there before.
+func (t *telling) nothingNew(blocks []block, known int) string {
+	said := fmt.Sprintf("Diagnostics from %s, run over the whole workspace after this edit, which was applied. Since the previous check of this root 0 are new; %s there before", t.command, count(known, "was", "were"))
+	if at := slices.IndexFunc(blocks, func(b block) bool { return b.finding != nil }); at >= 0 {
+		first, _, _ := strings.Cut(strings.TrimSpace(blocks[at].text), "\n")
+		said += ", as " + headAndTail(first, 300)
+	}
+	if t.note != "" {
+		said += ". Note: " + t.note
+	}
+	return said + "."
+}
+
 // body orders the blocks: what is new first, and the edited files' own before the
 // others'. Where that changes nothing, the text stays the tool's.
 func (t *telling) body(before *baseline) (ordered []block, fresh, known int) {
@@ -96,8 +121,8 @@ func (t *telling) body(before *baseline) (ordered []block, fresh, known int) {
 			rest = append(rest, b)
 		case before == nil:
 			news = append(news, b)
-		case left[identity(b.finding)] > 0:
-			left[identity(b.finding)]--
+		case left[b.identity()] > 0:
+			left[b.identity()]--
 			olds = append(olds, b)
 			known++
 		default:

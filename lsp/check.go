@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/checker"
@@ -19,6 +20,14 @@ type checkResult struct {
 	Findings []checkFinding `json:"findings"`
 	Command  []string       `json:"command"`
 	TookMs   int64          `json:"tookMs"`
+	Unseen   []checkUnseen  `json:"unseen,omitempty"`
+}
+
+// checkUnseen is an edited file that the check did not look at.
+type checkUnseen struct {
+	URI    string `json:"uri"`
+	Path   string `json:"path"` // relative to the root
+	Reason string `json:"reason"`
 }
 
 // checkFinding is a finding in the client's terms.
@@ -109,6 +118,10 @@ func (s commands) checkResult(f *editor.Folder, r checker.Result) checkResult {
 	if out.Root == "" {
 		out.Root = f.Dir()
 	}
+	for _, u := range r.Unseen {
+		name, _ := s.findings.spelling(s.findings.place(u.Path).path)
+		out.Unseen = append(out.Unseen, checkUnseen{URI: name, Path: relativeTo(out.Root, u.Path), Reason: u.Reason})
+	}
 	t := s.findings.newTexts(r.Unsaved)
 	for _, x := range r.Findings {
 		name, _ := s.findings.spelling(s.findings.place(x.Path).path)
@@ -118,6 +131,14 @@ func (s commands) checkResult(f *editor.Folder, r checker.Result) checkResult {
 		})
 	}
 	return out
+}
+
+func relativeTo(root, path string) string {
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return path
+	}
+	return filepath.ToSlash(rel)
 }
 
 func plainRange(r protocol.Range) checkRange {

@@ -45,6 +45,9 @@ func checkEvent(root string, turn uint64, r checker.Result) *event.Check {
 			Severity: string(f.Severity), Code: f.Code, Message: f.Message,
 		})
 	}
+	for _, u := range r.Unseen {
+		ev.Unseen = append(ev.Unseen, event.Unseen{Path: relative(root, u.Path), Reason: u.Reason})
+	}
 	ev.Title = ev.Heading()
 	return ev
 }

@@ -213,16 +213,16 @@ type printer struct {
 
 	outcome string
 	failure string
-	last    map[string]string // the last check's outcome by root
+	last    map[string]bool // by root: the last check looked and found nothing
 }
 
 func (p *printer) event(index uint64, at time.Time, payload event.Payload, raw jsontext.Value) {
 	switch e := payload.(type) {
 	case *event.Check:
 		if p.last == nil {
-			p.last = map[string]string{}
+			p.last = map[string]bool{}
 		}
-		p.last[e.Root] = e.Outcome
+		p.last[e.Root] = e.Outcome == "clean" && len(e.Unseen) == 0
 	case *event.Error:
 		p.failure = e.Message
 	case *event.Note:
@@ -249,8 +249,8 @@ func (p *printer) verdict() (int, error) {
 		}
 		return exitError, errors.New(p.failure)
 	}
-	for _, outcome := range p.last {
-		if outcome == "found" || outcome == "failed" {
+	for _, clean := range p.last {
+		if !clean {
 			return exitFindings, nil
 		}
 	}

@@ -190,8 +190,16 @@ type Check struct {
 	Text     string    `json:"text"`
 	Command  []string  `json:"command"`
 	Findings []Finding `json:"findings"`
+	Unseen   []Unseen  `json:"unseen,omitempty"`
 	// Title says the outcome in one line; it is empty in transcripts of before.
 	Title string `json:"title,omitempty"`
+}
+
+// Unseen is an edited file that a check did not look at. The reason follows the
+// name: "is not part of this build".
+type Unseen struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
 }
 
 // Finding is a checker's word about one place. Lines and columns are 1-based, the
