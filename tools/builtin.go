@@ -5,6 +5,7 @@ package tools
 func builtin(e *Executor) []Tool {
 	return []Tool{
 		readTool{e},
+		searchTool{e},
 		writeTool{e},
 		patchTool{e},
 		execTool{e},
