@@ -198,7 +198,7 @@ type Check struct {
 // Unseen is an edited file that a check did not look at. The reason follows the
 // name: "is not part of this build".
 type Unseen struct {
-	Path   string `json:"path"`
+	Path   string `json:"path" text:"name"`
 	Reason string `json:"reason"`
 }
 
