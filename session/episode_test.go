@@ -31,7 +31,7 @@ const episodeScript = `
 version: 1
 entries:
   - {text: Reading., reasoning: First look., calls: [{read: {path: main.txt}}, {read: {path: nope}}, {read: {path: ../out}}], latency: 2s, usage: {input: 10, output: 3}}
-  - calls: [{raw: {id: x, name: no_such_tool, arguments: "{}"}}]
+  - calls: [{raw: {id: x, name: read, arguments: "{}"}}]
   - calls: [{write: {path: main.txt, text: "one\nTWO\n"}}, {exec: {argv: [cat, main.txt], cwd: sub/..}}, {exec: {argv: [cat, b.txt], cwd: sub}}]
   - {text: Changed., latency: 30s, stream: [Chan, ged.]}
   - {fail: {kind: error, error: overloaded, message: try later}, latency: 1s}
@@ -101,7 +101,7 @@ func TestAScriptedEpisodeIsTheSameBytesEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"2000-01-01T00:00:32Z", "Changed.", "try later", "within 1m0s", "Still here.", "no_such_tool"} {
+	for _, part := range []string{"2000-01-01T00:00:32Z", "Changed.", "try later", "within 1m0s", "Still here.", "read was not called"} {
 		if !bytes.Contains(want, []byte(part)) {
 			t.Errorf("the expected episode has no %q", part)
 		}
