@@ -96,7 +96,7 @@ type Exec struct {
 	Sandbox bool `json:"sandbox"`
 	// Writable are further directories that confined commands may write to: absolute, or with ~ for the home directory.
 	Writable []string `json:"writable"`
-	// Network says whether commands reach other machines: off, on, or ask, with which allowing a command allows its network, too.
+	// Network says whether commands reach other machines: off, on, or ask, with which a call has none unless it asks for it and somebody allows that.
 	Network string `json:"network" enum:"off,ask,on"`
 	// KeepEnv names environment variables that commands and checkers get besides the known harmless ones, such as PATH, HOME and those of toolchains.
 	KeepEnv []string `json:"keep_env"`

@@ -19,6 +19,8 @@ type execTool struct{ *Executor }
 type execArgs struct {
 	Argv []string `json:"argv" about:"program and arguments"`
 	Cwd  *string  `json:"cwd,omitzero" about:"directory relative to the workspace root; the root when absent"`
+	// Network is only looked at where commands have none by themselves.
+	Network bool `json:"network,omitzero" about:"true when it must reach other machines, to install packages for instance; the person is asked"`
 }
 
 func (execTool) Definition() Definition {
@@ -44,7 +46,14 @@ func (e *Executor) decideExec(op execArgs) Decision {
 	if e.policy().Untrusted {
 		d.Verdict, d.Reason = Deny, untrusted
 	}
+	asks := op.Network && e.cfg.Exec.AskNetwork
+	if asks {
+		d.Title, d.Detail, d.Key = d.Title+" with network", d.Detail+"\nwith network", d.Key+" with network"
+	}
 	d = e.settle(d, subject{family: FamilyExec, argv: op.Argv}, "")
+	if asks && d.Verdict == Allow && e.policy().Mode != ModeAll && !e.isGranted(d.Key) {
+		d.Verdict = Ask // a rule allows the command, and not that it sends things away
+	}
 	if d.Verdict != Deny && len(op.Argv) > 1 && programName(op.Argv[0]) == "git" {
 		// The rules about git hold for the program too, whatever options come first.
 		words := gitWords(op.Argv[1:])
@@ -82,7 +91,7 @@ func (e *Executor) exec(ctx context.Context, op execArgs) Outcome {
 		return failf("not run: the working directory: %s", err)
 	}
 	spec := proc.Spec{Argv: op.Argv, Dir: dir, Env: e.execEnv(), Timeout: e.cfg.Exec.Timeout}
-	spec.Policy = e.confinement()
+	spec.Policy = e.confinement(op.Network)
 	return e.command(ctx, spec, true)
 }
 
@@ -112,9 +121,7 @@ func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) Ou
 		return failf("%s could not be started: %s", spec.Argv[0], err)
 	}
 	out := Outcome{State: stateOf(r), Text: e.ended(spec, r) + putBackText(workspace.RealPath(e.ws.Dir()), r.PutBack)}
-	if e.cfg.Exec.Sandbox != nil {
-		out.Text += stoppedText(r)
-	}
+	out.Text += e.stoppedText(r)
 	// What is done is done, also when the turn was cancelled meanwhile.
 	if watch != nil {
 		out.Touched = watch.changed(context.WithoutCancel(ctx))

@@ -54,6 +54,9 @@ type ExecConfig struct {
 	// Sandbox confines commands, besides in their workspace; nil confines none. See
 	// package sandbox.
 	Sandbox *proc.Sandbox
+	// AskNetwork gives the network to those commands alone that ask for it, and has
+	// somebody decide about that.
+	AskNetwork bool
 }
 
 // BrowseConfig bounds what Browse fetches.

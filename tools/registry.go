@@ -160,7 +160,7 @@ func Untyped(c abi.Call) (name, arguments string) {
 	case c.Patch != nil:
 		return "patch", compact(c.Patch)
 	case c.Exec != nil:
-		return "exec", compact((*execArgs)(c.Exec))
+		return "exec", compact(execArgs{Argv: c.Exec.Argv, Cwd: c.Exec.Cwd})
 	case c.Git != nil:
 		return "git", compact(c.Git)
 	case c.Browse != nil:

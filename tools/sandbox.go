@@ -13,12 +13,16 @@ import (
 )
 
 // confinement is the policy of commands: the session's sandbox with the workspace
-// and its repository, less what is obeyed in them.
-func (e *Executor) confinement() proc.Policy {
+// and its repository, less what is obeyed in them. Network says that a call asks
+// for it, which somebody then allowed.
+func (e *Executor) confinement(network bool) proc.Policy {
 	if e.cfg.Exec.Sandbox == nil {
 		return switchedOff()
 	}
 	box := e.box()
+	if e.cfg.Exec.AskNetwork {
+		box.Network = network
+	}
 	root := workspace.RealPath(e.ws.Dir())
 	sandbox.ProtectTree(&box, root)
 	if r, ok, err := e.findRepository(root); ok && err == nil {
@@ -114,6 +118,8 @@ func (e *Executor) writable() []string {
 	return out
 }
 
+const noNetwork = "[no network in the sandbox]"
+
 // stopped are what programs print when the sandbox stopped them, and what to say of
 // it, so that nobody tries again by other ways.
 var stopped = []struct {
@@ -122,7 +128,7 @@ var stopped = []struct {
 }{
 	{
 		regexp.MustCompile(`(?i)could not resolve host|name resolution|network is unreachable|no such host|ENOTFOUND|EAI_AGAIN|ENETUNREACH|socket: permission denied`),
-		"[no network in the sandbox]",
+		noNetwork,
 	},
 	{
 		regexp.MustCompile(`Read-only file system|Device or resource busy|EROFS`),
@@ -135,14 +141,17 @@ var stopped = []struct {
 }
 
 // stoppedText says what the sandbox probably stopped.
-func stoppedText(r proc.Result) string {
-	if r.OK() {
+func (e *Executor) stoppedText(r proc.Result) string {
+	if r.OK() || e.cfg.Exec.Sandbox == nil {
 		return ""
 	}
 	var out string
 	for _, s := range stopped {
 		if s.prints.Match(r.Stderr.Bytes()) || s.prints.Match(r.Stdout.Bytes()) {
 			out += "\n" + s.says
+			if s.says == noNetwork && e.cfg.Exec.AskNetwork {
+				out += " [network: true in the call asks the person for it]"
+			}
 		}
 	}
 	return out

@@ -1,11 +1,14 @@
 package tools
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/agent-lsp/agent-lsp/core/abi"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 	"github.com/agent-lsp/agent-lsp/tools/sandbox"
 )
@@ -86,5 +89,79 @@ func TestStoppedCommandsSayWhy(t *testing.T) {
 	got = w.run(execOp("sh", "-c", "echo x >.git/config"))
 	if !strings.Contains(got.Text, "not to git's settings") && !strings.Contains(got.Text, "[put back: .git/config;") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestTheNetworkIsAskedFor has a rule allow a command: not its network, too.
+func TestTheNetworkIsAskedFor(t *testing.T) {
+	w := confinedWorld(t, true)
+	call := func(network bool) Op {
+		if !network {
+			return execOp("true")
+		}
+		return Op{Tool: &abi.Use{Name: "exec", Arguments: `{"argv":["true"],"network":true}`}}
+	}
+	for _, c := range []struct {
+		name         string
+		asks         bool
+		mode         Mode
+		rule, grant  bool
+		plain, wants Verdict
+	}{
+		{name: "asked", asks: true, mode: ModeAsk, plain: Ask, wants: Ask},
+		{name: "a rule", asks: true, mode: ModeAsk, rule: true, plain: Allow, wants: Ask},
+		{name: "a rule, and granted", asks: true, mode: ModeAsk, rule: true, grant: true, plain: Allow, wants: Allow},
+		{name: "all", asks: true, mode: ModeAll, plain: Allow, wants: Allow},
+		{name: "on", mode: ModeAsk, rule: true, plain: Allow, wants: Allow},
+	} {
+		w.cfg.Exec.AskNetwork = c.asks
+		p := Policy{Mode: c.mode}
+		if c.rule {
+			p.Allow = []Rule{{Family: FamilyExec, Match: []string{"true"}}}
+		}
+		if err := w.SetPolicy(p); err != nil {
+			t.Fatal(err)
+		}
+		if c.grant {
+			w.Grant(w.Decide(t.Context(), call(true)).Key)
+		}
+		if got := w.Decide(t.Context(), call(false)).Verdict; got != c.plain {
+			t.Errorf("%s: without network it is %v, want %v", c.name, got, c.plain)
+		}
+		d := w.Decide(t.Context(), call(true))
+		if d.Verdict != c.wants || c.asks != strings.Contains(d.Detail, "with network") {
+			t.Errorf("%s: with network it is %v (%q), want %v", c.name, d.Verdict, d.Detail, c.wants)
+		}
+	}
+}
+
+// TestOnlyACallThatAsksConnects has a server count who comes.
+func TestOnlyACallThatAsksConnects(t *testing.T) {
+	w := confinedWorld(t, true)
+	w.cfg.Exec.AskNetwork = true
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var came atomic.Int32
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			came.Add(1)
+			c.Close() //nolint:errcheck // it only came to be counted
+		}
+	}()
+	t.Cleanup(func() { l.Close() }) //nolint:errcheck // nothing is lost
+	argv := []string{"git", "ls-remote", "git://" + l.Addr().String() + "/x.git"}
+	w.run(execOp(argv...))
+	if n := came.Load(); n != 0 {
+		t.Errorf("a call that did not ask connected %d times", n)
+	}
+	w.run(Op{Tool: &abi.Use{Name: "exec", Arguments: `{"argv":["` + strings.Join(argv, `","`) + `"],"network":true}`}})
+	if came.Load() == 0 {
+		t.Error("a call that asked did not connect")
 	}
 }
