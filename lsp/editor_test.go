@@ -176,7 +176,7 @@ func TestProgressTellsAQuestionAndWhatItsAnswerStarts(t *testing.T) {
 			asked(2, "Run ls"), asked(3, "Run cat"), answered(3, session.AllowOnce), answered(2, session.AllowOnce),
 		}, "Run ls"},
 		"an edit that asks nothing": {[]event.Payload{
-			&event.Call{Turn: 1, ID: 2, Name: "Write"}, &event.Approval{Turn: 1, ID: 2, State: "answered", Decision: "performed"},
+			&event.Call{Turn: 1, ID: 2, Name: "Write"}, &event.Intent{Turn: 1, ID: 2, Edit: &event.Edit{Path: "a"}},
 		}, "Write"},
 	} {
 		t.Run(name, func(t *testing.T) {

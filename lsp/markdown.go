@@ -129,12 +129,9 @@ func (m *markdown) approval(p *event.Approval) {
 		}
 		return
 	}
-	if p.Decision == "" {
-		return
-	}
 	said := map[string]string{"allow_once": "allowed once", "allow_session": "allowed for this session", "deny": "denied"}[p.Decision]
 	if said == "" {
-		return // a step of the journal, not a person's word
+		return
 	}
 	if p.Reason != "" {
 		said += ": " + escapeInline(p.Reason)

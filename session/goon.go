@@ -97,7 +97,7 @@ func (s *Session) settle(l *log, c *call) (tools.Outcome, bool) {
 	switch now {
 	case e.After:
 		s.tools.Remember(map[string]string{e.Path: e.After})
-		done := tools.Outcome{State: tools.Completed, Text: intent.Detail, Edit: &tools.Change{
+		done := tools.Outcome{State: tools.Completed, Text: intent.Text, Edit: &tools.Change{
 			Path: e.Path, Created: e.Before == "", After: text,
 		}}
 		if !done.Edit.Created {

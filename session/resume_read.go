@@ -13,11 +13,11 @@ import (
 // log is a session's transcript with what is under way at its end.
 type log struct {
 	events  []logged
-	intents map[uint64]*event.Approval // by call: what an edit was about to do
-	asked   map[uint64]bool            // calls that wait for the person's word
-	ask     *ask                       // the model call that awaits its answer
-	rounds  map[uint64]int             // by turn
-	calls   []*call                    // dispatched, not answered
+	intents map[uint64]*event.Intent // by call: what an edit was about to do
+	asked   map[uint64]bool          // calls that wait for the person's word
+	ask     *ask                     // the model call that awaits its answer
+	rounds  map[uint64]int           // by turn
+	calls   []*call                  // dispatched, not answered
 }
 
 type logged struct {
@@ -40,7 +40,7 @@ type reading struct {
 // under way.
 func (s *Session) read(ctx context.Context) (*log, error) {
 	r := &reading{
-		log:     &log{intents: map[uint64]*event.Approval{}, asked: map[uint64]bool{}, rounds: map[uint64]int{}},
+		log:     &log{intents: map[uint64]*event.Intent{}, asked: map[uint64]bool{}, rounds: map[uint64]int{}},
 		session: s, open: map[uint64]*turn{}, waiting: map[uint64]*call{}, refused: map[uint64]*call{}, seen: map[string]string{},
 	}
 	for e, err := range s.journal.store.Transcript(ctx, s.id, nil) {
@@ -91,10 +91,9 @@ func (r *reading) take(index uint64, p event.Payload) {
 			r.refused[p.ID] = &call{id: p.ID, index: index, name: p.Name, args: p.Arguments, refused: true}
 		}
 	case *event.Approval:
-		if p.Edit != nil {
-			r.intents[p.ID] = p
-		}
 		r.asked[p.ID] = p.State == "asked"
+	case *event.Intent:
+		r.intents[p.ID] = p
 	case *event.Result:
 		r.result(p)
 	case *event.Summary:

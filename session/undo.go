@@ -124,10 +124,8 @@ func (s *Session) edits(ctx context.Context, r UndoRequest) ([]madeEdit, []strin
 				results[e.Index] = p
 				order = append(order, e.Index)
 			}
-		case *event.Approval:
-			if p.Edit != nil {
-				bases[p.ID] = p.Edit.Base
-			}
+		case *event.Intent:
+			bases[p.ID] = p.Edit.Base
 		case *event.Note:
 			for _, i := range p.Undid {
 				undone[i] = true

@@ -52,10 +52,7 @@ func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 	w.mu.Lock()
 	turn, call := w.turn, w.call
 	w.mu.Unlock()
-	ev := &event.Approval{
-		Turn: turn, ID: call, State: "answered", Decision: "performed", Detail: e.Told,
-		Edit: editEvent(e.Path, e.Create, e.Before, e.After),
-	}
+	ev := &event.Intent{Turn: turn, ID: call, Text: e.Told, Edit: editEvent(e.Path, e.Create, e.Before, e.After)}
 	// What undo and resume need is kept here, once; the result has the diff.
 	if !e.Create && len(e.Before) <= maxBase {
 		ev.Edit.Base = deflate(e.Before)

@@ -24,6 +24,7 @@ const (
 	KindMessage    Kind = "message"
 	KindCall       Kind = "call"
 	KindApproval   Kind = "approval"
+	KindIntent     Kind = "intent"
 	KindResult     Kind = "result"
 	KindCheck      Kind = "check"
 	KindSummary    Kind = "summary"
@@ -41,6 +42,7 @@ var kinds = map[Kind]func() Payload{
 	KindMessage:    func() Payload { return new(Message) },
 	KindCall:       func() Payload { return new(Call) },
 	KindApproval:   func() Payload { return new(Approval) },
+	KindIntent:     func() Payload { return new(Intent) },
 	KindResult:     func() Payload { return new(Result) },
 	KindCheck:      func() Payload { return new(Check) },
 	KindSummary:    func() Payload { return new(Summary) },
@@ -131,11 +133,18 @@ type Approval struct {
 	State    string `json:"state"`              // "asked" or "answered"
 	Title    string `json:"title,omitempty"`    // what is asked
 	Detail   string `json:"detail,omitempty"`   // the whole command or diff
-	Decision string `json:"decision,omitempty"` // "allow_once", "allow_session" or "deny"; "performed" for Edit
+	Decision string `json:"decision,omitempty"` // "allow_once", "allow_session" or "deny"
 	Reason   string `json:"reason,omitempty"`
-	// Edit names the change that is about to be made, before it is: a resume
-	// tells from its hashes whether it was.
-	Edit *Edit `json:"edit,omitempty"`
+}
+
+// Intent is an edit that is about to be made, recorded before it is: from the
+// hashes a resume after a crash tells whether it was.
+type Intent struct {
+	Turn uint64 `json:"turn"`
+	ID   uint64 `json:"id"` // the core's call
+	// Text is what the call's result says when the edit was made.
+	Text string `json:"text,omitempty"`
+	Edit *Edit  `json:"edit"`
 }
 
 // State is how a call ended.
@@ -177,8 +186,8 @@ type Edit struct {
 	// less than what was edited.
 	Bytes string `json:"bytes,omitempty"`
 	// Base is the whole text before, deflated and base64, for undo and resume; empty
-	// when the file did not exist or the text was over the cap. The approval that
-	// goes before an edit has it, and nothing else does.
+	// when the file did not exist or the text was over the cap. The intent of an
+	// edit has it, and nothing else does.
 	Base string `json:"base,omitempty"`
 }
 
@@ -283,6 +292,7 @@ func (*Ask) Kind() Kind        { return KindAsk }
 func (*Message) Kind() Kind    { return KindMessage }
 func (*Call) Kind() Kind       { return KindCall }
 func (*Approval) Kind() Kind   { return KindApproval }
+func (*Intent) Kind() Kind     { return KindIntent }
 func (*Result) Kind() Kind     { return KindResult }
 func (*Check) Kind() Kind      { return KindCheck }
 func (*Summary) Kind() Kind    { return KindSummary }
@@ -313,7 +323,9 @@ func Encode(p Payload) ([]byte, error) {
 	return append(out, body[1:]...), nil
 }
 
-// Decode reads a payload. A kind that this program does not know gives *Unknown.
+// Decode reads a payload. A kind that this program does not know becomes *Unknown.
+// An approval with an edit, which is how programs before the kind intent recorded
+// one, becomes *Intent.
 func Decode(data []byte) (Payload, error) {
 	var head struct {
 		Kind Kind `json:"kind"`
@@ -329,5 +341,23 @@ func Decode(data []byte) (Payload, error) {
 	if err := json.Unmarshal(data, p); err != nil {
 		return nil, fmt.Errorf("decode %s event: %w", head.Kind, err)
 	}
+	if a, ok := p.(*Approval); ok {
+		return a.orIntent(data)
+	}
 	return p, nil
+}
+
+// orIntent returns a, or the intent that data is in the form of older programs: an
+// approval with an edit, whose detail is the text of the result.
+func (a *Approval) orIntent(data []byte) (Payload, error) {
+	var old struct {
+		Edit *Edit `json:"edit"`
+	}
+	if err := json.Unmarshal(data, &old); err != nil {
+		return nil, fmt.Errorf("decode the edit of an %s event: %w", KindApproval, err)
+	}
+	if old.Edit == nil {
+		return a, nil
+	}
+	return &Intent{Turn: a.Turn, ID: a.ID, Text: a.Detail, Edit: old.Edit}, nil
 }

@@ -32,8 +32,12 @@ func TestWhateverBytesAnEventHoldsItIsStored(t *testing.T) {
 			&event.Call{ProviderID: text, Name: text, Arguments: text, Call: &abi.Call{Exec: &abi.Exec{Argv: list(text), Cwd: new(text)}}},
 		},
 		{
-			&event.Approval{Title: bad, Detail: bad, Reason: bad, Edit: &event.Edit{Path: bad, Diff: bad}},
-			&event.Approval{Title: text, Detail: text, Reason: text, Edit: &event.Edit{Path: name, Diff: text}},
+			&event.Approval{Title: bad, Detail: bad, Reason: bad},
+			&event.Approval{Title: text, Detail: text, Reason: text},
+		},
+		{
+			&event.Intent{Text: bad, Edit: &event.Edit{Path: bad, Diff: bad}},
+			&event.Intent{Text: text, Edit: &event.Edit{Path: name, Diff: text}},
 		},
 		{
 			&event.Result{State: bad, Text: bad, Changed: list(bad), Edit: &event.Edit{Path: bad, Diff: bad}},
