@@ -338,11 +338,17 @@ func needPython(t *testing.T) {
 // TestWhatASandboxStartsEndsWithIt has a program leave its session, and kill whom
 // it can.
 func TestWhatASandboxStartsEndsWithIt(t *testing.T) {
+	needPython(t)
 	mechanisms(t, func(t *testing.T, m Mechanism) {
 		for name, script := range map[string]string{
 			"in another session":         "exit",
 			"after the supervisor's end": "kill -9 $PPID; exit",
 			"after the end of all":       "trap '' TERM; kill -TERM -1; exit",
+			"after its threads' end": fmt.Sprintf(`python3 -c "
+import ctypes, os
+for t in os.listdir('/proc/$PPID/task'):
+    ctypes.CDLL(None).syscall(%d, $PPID, int(t), 9)
+    ctypes.CDLL(None).syscall(%d, int(t), 9)"; exit`, unix.SYS_TGKILL, unix.SYS_TKILL),
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := newScene(t, m)
