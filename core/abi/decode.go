@@ -2,17 +2,24 @@ package abi
 
 import "bytes"
 
+// messageReader reads the types of this package: a Reader that knows which members
+// and variants each of them has. Whoever needs no values, as package loop, reads
+// with a Reader alone.
+type messageReader struct{ Reader }
+
+func newMessageReader(data []byte) messageReader { return messageReader{NewReader(data)} }
+
 // DecodeConfig reads what AppendConfig wrote, in any order of members and with
 // any spelling of JSON; what it does not know is an error (*Error).
 func DecodeConfig(data []byte) (Config, error) {
-	r := NewReader(data)
+	r := newMessageReader(data)
 	c := r.config()
 	return c, r.End()
 }
 
 // DecodeEvent reads what AppendEvent wrote, as strictly as DecodeConfig.
 func DecodeEvent(data []byte) (Event, error) {
-	r := NewReader(data)
+	r := newMessageReader(data)
 	ev := r.event()
 	return ev, r.End()
 }
@@ -25,8 +32,8 @@ func DecodeActions(data []byte) ([]Action, error) {
 
 // DecodeMessage reads what AppendMessage wrote, as strictly as DecodeConfig.
 func DecodeMessage(data []byte) (Message, error) {
-	r := NewReader(data)
-	m := r.Message()
+	r := newMessageReader(data)
+	m := r.message()
 	return m, r.End()
 }
 
@@ -42,8 +49,8 @@ type Decoder struct {
 // of data. Messages that an earlier answer held too share their values with it,
 // so callers must not change what these point to.
 func (d *Decoder) Actions(data []byte) ([]Action, error) {
-	r := NewReader(data)
-	actions := elements(&r, func() Action { return r.action(d) })
+	r := newMessageReader(data)
+	actions := elements(&r.Reader, func() Action { return r.action(d) })
 	if err := r.End(); err != nil {
 		return nil, err
 	}
@@ -51,7 +58,7 @@ func (d *Decoder) Actions(data []byte) ([]Action, error) {
 }
 
 // conversation reads the messages of an ask.
-func (d *Decoder) conversation(r *Reader) []Message {
+func (d *Decoder) conversation(r *messageReader) []Message {
 	r.space()
 	start := r.at + 1 // behind the bracket
 	known := 0
@@ -63,7 +70,7 @@ func (d *Decoder) conversation(r *Reader) []Message {
 		d.text, d.messages = d.text[:0], nil
 	}
 	for r.More(']') {
-		d.messages = append(d.messages, r.Message())
+		d.messages = append(d.messages, r.message())
 	}
 	if r.err != nil {
 		*d = Decoder{}
@@ -93,7 +100,7 @@ func value[T any](read func() T) *T {
 	return &v
 }
 
-func (r *Reader) event() (ev Event) {
+func (r *messageReader) event() (ev Event) {
 	name, bare := r.Variant()
 	if bare {
 		if string(name) != "Timer" {
@@ -127,7 +134,7 @@ func (r *Reader) event() (ev Event) {
 	return ev
 }
 
-func (r *Reader) op(d *Decoder) (o Op) {
+func (r *messageReader) op(d *Decoder) (o Op) {
 	name, bare := r.Variant()
 	if bare {
 		if string(name) != "Save" {
@@ -163,7 +170,7 @@ func (r *Reader) op(d *Decoder) (o Op) {
 	return o
 }
 
-func (r *Reader) call() (c Call) {
+func (r *messageReader) call() (c Call) {
 	name, bare := r.Variant()
 	switch {
 	case bare:
@@ -190,8 +197,7 @@ func (r *Reader) call() (c Call) {
 	return c
 }
 
-// Message reads one entry of a conversation.
-func (r *Reader) Message() (m Message) {
+func (r *messageReader) message() (m Message) {
 	name, bare := r.Variant()
 	switch {
 	case bare:
@@ -210,7 +216,7 @@ func (r *Reader) Message() (m Message) {
 	return m
 }
 
-func (r *Reader) outcome() (o Outcome) {
+func (r *messageReader) outcome() (o Outcome) {
 	name, bare := r.Variant()
 	switch {
 	case bare && string(name) == "Complete":

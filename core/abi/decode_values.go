@@ -2,12 +2,12 @@ package abi
 
 // fields reads an object that has all members named, in any order; each is
 // called with the index of the one that is next.
-func (r *Reader) fields(names []string, each func(index int)) {
+func (r *messageReader) fields(names []string, each func(index int)) {
 	r.Whole(r.members(names, each), len(names))
 }
 
 // members is fields for an object that may lack some.
-func (r *Reader) members(names []string, each func(index int)) (seen uint) {
+func (r *messageReader) members(names []string, each func(index int)) (seen uint) {
 	r.Enter('{')
 	for r.More('}') {
 		name := r.Name()
@@ -47,7 +47,7 @@ var (
 )
 
 // config takes an absent member for null, as the core always has.
-func (r *Reader) config() (c Config) {
+func (r *messageReader) config() (c Config) {
 	r.members(configNames, func(i int) {
 		if i == 0 {
 			c.Model = r.Option()
@@ -58,7 +58,7 @@ func (r *Reader) config() (c Config) {
 	return c
 }
 
-func (r *Reader) action(d *Decoder) (a Action) {
+func (r *messageReader) action(d *Decoder) (a Action) {
 	r.fields(actionNames, func(i int) {
 		if i == 0 {
 			a.ID = r.Uint()
@@ -69,7 +69,7 @@ func (r *Reader) action(d *Decoder) (a Action) {
 	return a
 }
 
-func (r *Reader) turn() (t Turn) {
+func (r *messageReader) turn() (t Turn) {
 	r.fields(turnNames, func(i int) {
 		if i == 0 {
 			t.ID = r.Uint()
@@ -80,12 +80,12 @@ func (r *Reader) turn() (t Turn) {
 	return t
 }
 
-func (r *Reader) cancel() (c Cancel) {
+func (r *messageReader) cancel() (c Cancel) {
 	r.fields(cancelNames, func(int) { c.Turn = r.Uint() })
 	return c
 }
 
-func (r *Reader) end() (d Done) {
+func (r *messageReader) end() (d Done) {
 	r.fields(doneNames, func(i int) {
 		if i == 0 {
 			d.Turn = r.Uint()
@@ -96,7 +96,7 @@ func (r *Reader) end() (d Done) {
 	return d
 }
 
-func (r *Reader) ask(d *Decoder) (a Ask) {
+func (r *messageReader) ask(d *Decoder) (a Ask) {
 	r.fields(askNames, func(i int) {
 		switch i {
 		case 0:
@@ -110,12 +110,12 @@ func (r *Reader) ask(d *Decoder) (a Ask) {
 	return a
 }
 
-func (r *Reader) read() (v Read) {
+func (r *messageReader) read() (v Read) {
 	r.fields(readNames, func(int) { v.Path = r.Text() })
 	return v
 }
 
-func (r *Reader) write() (v Write) {
+func (r *messageReader) write() (v Write) {
 	r.fields(writeNames, func(i int) {
 		if i == 0 {
 			v.Path = r.Text()
@@ -126,7 +126,7 @@ func (r *Reader) write() (v Write) {
 	return v
 }
 
-func (r *Reader) patch() (v Patch) {
+func (r *messageReader) patch() (v Patch) {
 	r.fields(patchNames, func(i int) {
 		if i == 0 {
 			v.Path = r.Text()
@@ -137,10 +137,10 @@ func (r *Reader) patch() (v Patch) {
 	return v
 }
 
-func (r *Reader) exec() (v Exec) {
+func (r *messageReader) exec() (v Exec) {
 	r.fields(execNames, func(i int) {
 		if i == 0 {
-			v.Argv = elements(r, r.Text)
+			v.Argv = elements(&r.Reader, r.Text)
 		} else {
 			v.Cwd = r.Option()
 		}
@@ -148,12 +148,12 @@ func (r *Reader) exec() (v Exec) {
 	return v
 }
 
-func (r *Reader) git() (v Git) {
-	r.fields(gitNames, func(int) { v.Argv = elements(r, r.Text) })
+func (r *messageReader) git() (v Git) {
+	r.fields(gitNames, func(int) { v.Argv = elements(&r.Reader, r.Text) })
 	return v
 }
 
-func (r *Reader) browse() (v Browse) {
+func (r *messageReader) browse() (v Browse) {
 	r.fields(browseNames, func(i int) {
 		if i == 0 {
 			v.URL = r.Text()
@@ -164,7 +164,7 @@ func (r *Reader) browse() (v Browse) {
 	return v
 }
 
-func (r *Reader) use() (v Use) {
+func (r *messageReader) use() (v Use) {
 	r.fields(useNames, func(i int) {
 		if i == 0 {
 			v.Name = r.Text()
@@ -175,7 +175,7 @@ func (r *Reader) use() (v Use) {
 	return v
 }
 
-func (r *Reader) rebase() (v Rebase) {
+func (r *messageReader) rebase() (v Rebase) {
 	r.fields(rebaseNames, func(i int) {
 		switch i {
 		case 0:
@@ -183,13 +183,13 @@ func (r *Reader) rebase() (v Rebase) {
 		case 1:
 			v.Turn = r.Uint()
 		default:
-			v.Messages = elements(r, r.Message)
+			v.Messages = elements(&r.Reader, r.message)
 		}
 	})
 	return v
 }
 
-func (r *Reader) answer() (a Answer) {
+func (r *messageReader) answer() (a Answer) {
 	r.fields(answerNames, func(i int) {
 		if i == 0 {
 			a.ID = r.Uint()
@@ -200,18 +200,18 @@ func (r *Reader) answer() (a Answer) {
 	return a
 }
 
-func (r *Reader) reply() (v Reply) {
+func (r *messageReader) reply() (v Reply) {
 	r.fields(replyNames, func(i int) {
 		if i == 0 {
 			v.Text = r.Option()
 		} else {
-			v.Calls = elements(r, r.call)
+			v.Calls = elements(&r.Reader, r.call)
 		}
 	})
 	return v
 }
 
-func (r *Reader) output() (o Output) {
+func (r *messageReader) output() (o Output) {
 	r.fields(outputNames, func(i int) {
 		switch i {
 		case 0:
@@ -225,18 +225,18 @@ func (r *Reader) output() (o Output) {
 	return o
 }
 
-func (r *Reader) agent() (a Agent) {
+func (r *messageReader) agent() (a Agent) {
 	r.fields(replyNames, func(i int) {
 		if i == 0 {
 			a.Text = r.Option()
 		} else {
-			a.Calls = elements(r, r.dispatch)
+			a.Calls = elements(&r.Reader, r.dispatch)
 		}
 	})
 	return a
 }
 
-func (r *Reader) dispatch() (d Dispatch) {
+func (r *messageReader) dispatch() (d Dispatch) {
 	r.fields(dispatchNames, func(i int) {
 		if i == 0 {
 			d.ID = r.Uint()
@@ -247,4 +247,4 @@ func (r *Reader) dispatch() (d Dispatch) {
 	return d
 }
 
-func (r *Reader) tool() Tool { return Tool(r.output()) }
+func (r *messageReader) tool() Tool { return Tool(r.output()) }
