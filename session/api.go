@@ -92,7 +92,7 @@ type ProfileInfo struct {
 	Selected bool   `json:"selected"`
 }
 
-// Status is for a status bar and for bug reports. It holds no secret.
+// Status is for a status bar and for bug reports. It has no secret in it.
 type Status struct {
 	Sessions []Info          `json:"sessions"`
 	Turns    []RunningTurn   `json:"turns"`

@@ -37,7 +37,7 @@ func (s *Session) ask(a *ask) {
 		described := s.describe(a.turn, reply.Calls)
 		s.mail.post(func() {
 			switch {
-			case a.turn.over || s.broken != nil:
+			case a.turn.finished || s.broken != nil:
 			case err != nil:
 				s.fail(a.turn, err)
 			default:
@@ -71,7 +71,7 @@ func (s *Session) fail(t *turn, err error) {
 }
 
 // askModel asks until the model's calls fit their schemas, at most maxRefusals
-// times more. A reply with a call that does not fit is answered in the transcript
+// times more. A reply with a call that does not fit gets a result in the transcript
 // and never reaches the core.
 func (s *Session) askModel(a *ask) (*event.Message, core.Reply, error) {
 	wrote := false // a call as text
@@ -140,7 +140,7 @@ func (s *Session) refuse(a *ask, msg *event.Message, faults []string, attempt in
 	return nil
 }
 
-// typedCalls answers the reply's calls for the core, or a text for each call when
+// typedCalls returns the reply's calls for the core, or a text for each call when
 // one of them does not fit; tooLong is one for all of them.
 func (s *Session) typedCalls(msg *event.Message, tooLong string) ([]core.Call, []string) {
 	calls := make([]core.Call, len(msg.Calls))
@@ -176,7 +176,7 @@ func (s *Session) typedCalls(msg *event.Message, tooLong string) ([]core.Call, [
 	return nil, faults
 }
 
-// cutBy says what took the end of an answer that finished for this reason, or
+// cutBy returns what took the end of a reply that finished for this reason, or
 // nothing.
 func cutBy(finish string) string {
 	switch finish {
@@ -283,7 +283,7 @@ func (s *Session) exchange(a *ask, p model.Profile, m model.Model) (model.Respon
 		})
 		if err == nil {
 			s.measured(req.size(), resp.Usage)
-			return resp, s.tellWithheld(a.turn, p.Name, refused)
+			return resp, s.noteWithheld(a.turn, p.Name, refused)
 		}
 		if refused == nil {
 			refused = s.withhold(a.turn, p.Name, req, err)
@@ -342,7 +342,7 @@ func (s *Session) tellUncompacted(a *ask, err error) error {
 	return err
 }
 
-// stream shows a piece of an answer as it comes.
+// stream shows a piece of a reply as it comes.
 func (s *Session) stream(t *turn, d model.Delta) {
 	if d.Restarted {
 		s.editor.Delta(s.id, t.id, "\n[the answer was cut off; here it is anew]\n")
@@ -359,7 +359,7 @@ type opened struct {
 	provider, script string
 }
 
-// modelOf answers the session's one model for a profile.
+// modelOf returns the session's one model for a profile.
 func (s *Session) modelOf(ctx context.Context, p model.Profile) (model.Model, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -371,7 +371,7 @@ func (s *Session) modelOf(ctx context.Context, p model.Profile) (model.Model, er
 		return nil, fmt.Errorf("open profile %s: %w", p.Name, err)
 	}
 	if r, ok := m.(model.Resumer); ok {
-		for _, a := range s.answered {
+		for _, a := range s.earlier {
 			if a.profile == p.Name {
 				r.Answered(a.step, a.providerID)
 			}
@@ -381,7 +381,7 @@ func (s *Session) modelOf(ctx context.Context, p model.Profile) (model.Model, er
 	return m, nil
 }
 
-// count adds an answer's usage to the session's.
+// count adds a reply's usage to the session's.
 func (s *Session) count(u model.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -391,13 +391,13 @@ func (s *Session) count(u model.Usage) {
 	s.usage.Reasoning += u.Reasoning
 }
 
-// answered is an ask that was finished before this process took the session up.
-type answered struct{ profile, step, providerID string }
+// earlierRequest is one that was finished before this process took the session up.
+type earlierRequest struct{ profile, step, providerID string }
 
 // stepOf names a model round as scripts key it.
 func stepOf(turn uint64, round int) string { return fmt.Sprintf("%d/%d", turn, round) }
 
-// mayFallBack tells the failures that another profile may not have.
+// mayFallBack reports the failures that another profile may not have.
 func mayFallBack(err error) bool {
 	me, ok := errors.AsType[*model.Error](err)
 	return ok && (me.Kind == model.Overloaded || me.Kind == model.Auth || me.Kind == model.Network)

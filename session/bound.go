@@ -7,11 +7,11 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/model"
 )
 
-// maxText bounds one result and one answer, in bytes, whatever the model's window
+// maxText bounds one result and one reply, in bytes, whatever the model's window
 // is: the core keeps a whole conversation in 16 MiB.
 const maxText = 2 << 20
 
-// bound is how many bytes of one result or one answer enter the transcript and the
+// bound is how many bytes of one result or one reply enter the transcript and the
 // core: a quarter of a profile's window, with four bytes a token, and at most
 // maxText.
 func bound(p model.Profile) int {
@@ -35,7 +35,7 @@ func cut(text string, limit int, what string) string {
 	return head + note + tail
 }
 
-// cutReply bounds an answer of a model. It returns a text for the model when calls
+// cutReply bounds a reply of a model. It returns a text for the model when calls
 // had to be cut, which are not run then.
 func cutReply(r *model.Response, limit int) (fault string) {
 	for _, text := range []**string{&r.Text, &r.Reasoning} {

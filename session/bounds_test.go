@@ -117,7 +117,7 @@ entries:
 	}
 }
 
-// sessionClock makes the rig's sessions share one clock and answers its time.
+// sessionClock makes the rig's sessions share one clock and returns its time.
 func (r *rig) sessionClock(t *testing.T) func() time.Time {
 	t.Helper()
 	r.Shutdown()

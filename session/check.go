@@ -10,7 +10,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/event"
 )
 
-// check runs the checker over the roots of the edited files and answers what the
+// check runs the checker over the roots of the edited files and returns what the
 // model reads of it, behind the text of the edit's result.
 func (s *Session) check(t *turn, edited []string) string {
 	s.setDoing("checking")
@@ -62,7 +62,7 @@ func relative(root, path string) string {
 }
 
 // Check runs the checkers of a workspace folder now, one result for each root in
-// it; a folder without any is answered with why it was skipped.
+// it; for a folder without any the result is why it was skipped.
 func (m *Manager) Check(ctx context.Context, folder string) ([]checker.Result, error) {
 	roots, err := m.cfg.Checker.Roots(ctx, folder)
 	if ctx.Err() != nil {

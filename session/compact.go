@@ -22,11 +22,11 @@ const (
 	maxRequests = 12000
 )
 
-// defaultOutput is the room for an answer, in tokens, where a profile names none.
+// defaultOutput is the room for a reply, in tokens, where a profile names none.
 const defaultOutput = 8000
 
 // full reports that a request of so many bytes comes near the profile's context window. A token
-// is taken for as many bytes as the last answer's usage said, four at first.
+// is taken for as many bytes as the last reply's usage said, four at first.
 func (s *Session) full(p model.Profile, size int) bool {
 	if p.Context <= 0 {
 		return false
@@ -47,11 +47,11 @@ func (s *Session) perToken() float64 {
 	return 4
 }
 
-// measured learns from the answer to a request of so many bytes how many a token
+// measured learns from the reply to a request of so many bytes how many a token
 // takes.
 func (s *Session) measured(size int, u model.Usage) {
 	if u.Input < 1000 {
-		return // too small to tell
+		return // too small to measure
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

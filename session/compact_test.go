@@ -263,7 +263,7 @@ func TestAShortConversationIsNotSummarizedInParts(t *testing.T) {
 	}
 }
 
-// blank answers the request for a summary with white space.
+// blank replies to the request for a summary with white space.
 type blank struct{ small }
 
 func (m *blank) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
@@ -338,7 +338,7 @@ func TestASummarizedConversationIsResumed(t *testing.T) {
 	}
 }
 
-// halved answers the request for a summary with an answer that is no whole text.
+// halved replies to the request for a summary with a text that is no whole text.
 type halved struct {
 	small
 	resp model.Response

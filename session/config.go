@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Limits that hold unless the settings say otherwise.
+// Limits that apply unless the settings say otherwise.
 const (
 	// DefaultMaxRounds bounds the model calls of one turn.
 	DefaultMaxRounds = 50
@@ -40,7 +40,7 @@ type Tools interface {
 	Typed(name, arguments string) (tools.Op, error)
 	// Grant allows what has this Decision.Key for the rest of the session.
 	Grant(key string)
-	// Remember tells what the model has read before: hashes of texts by path.
+	// Remember takes what the model has read before: hashes of texts by path.
 	Remember(hashes map[string]string)
 }
 
@@ -96,8 +96,8 @@ type Config struct {
 	// until it is. Core is called first when a session begins or is resumed.
 	Core  func(context.Context) (*core.Core, error)
 	Store func(context.Context) (store.Store, error)
-	// Unsaved answers why the store forgets, for every new session to say so, or
-	// nil. It is called once Store has answered, and may be nil itself.
+	// Unsaved returns why the store forgets, for every new session to say so, or
+	// nil. It is called once Store has returned, and may be nil itself.
 	Unsaved func() error
 	// Provider makes the model of a profile for one session.
 	Provider func(ctx context.Context, p model.Profile, env ProviderEnv) (model.Model, error)
@@ -115,7 +115,7 @@ type Config struct {
 	LeaseTTL time.Duration
 	Log      *slog.Logger
 
-	// agreed is told, before each ask, whether the folded transcript and the
+	// agreed is called before each request with whether the folded transcript and the
 	// core's own conversation are the same. Tests only: it costs a walk of both.
 	agreed func(error)
 	// stepTime bounds one step of the core; 0: defaultStepTime. Tests only.

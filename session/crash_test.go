@@ -151,7 +151,7 @@ func folded(t *testing.T, st store.Store, id uuid.UUID) string {
 	return string(text)
 }
 
-// crashChild runs a child over dir and answers what it folded to; false when it
+// crashChild runs a child over dir and returns what it folded to; false when it
 // was killed.
 func crashChild(t *testing.T, dir string, at int, after, resume bool) (string, bool) {
 	t.Helper()

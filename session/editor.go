@@ -17,23 +17,23 @@ import (
 // implements it. Event, Delta, Findings and Progress must not block for long:
 // they are called from the session's own goroutine, in order.
 type Editor interface {
-	// Workspace answers the root's documents and files. The editor owns it.
+	// Workspace returns the root's documents and files. The editor owns it.
 	Workspace(root string) (tools.Workspace, error)
 	// Approve asks the person; an unanswerable question is a Deny.
 	Approve(ctx context.Context, q Question) Answer
 	// State describes the editor now, for the model: open and unsaved documents and
 	// the root's current findings. What is selected comes with a prompt's context,
-	// as editors tell it to no server otherwise. Empty when there is nothing to say.
+	// as editors report it to no server otherwise. Empty when there is nothing to say.
 	State(root string) string
 	// Event reports a transcript entry after it was stored.
 	Event(session uuid.UUID, root string, e store.Event, p event.Payload)
 	// Delta reports streamed text that is not stored.
 	Delta(session uuid.UUID, turn uint64, text string)
 	// Findings replaces what is shown for a root by the result's findings, unless
-	// its outcome is Failed or Skipped, which are only told.
+	// its outcome is Failed or Skipped, which are only said.
 	Findings(workspace string, r checker.Result)
-	// Unsaved answers the texts of open, unsaved documents below a directory by
-	// absolute path, for checkers that can be told.
+	// Unsaved returns the texts of open, unsaved documents below a directory by
+	// absolute path, for checkers that can take them.
 	Unsaved(root string) map[string]string
 }
 
@@ -47,7 +47,7 @@ type Question struct {
 	Detail  string // the whole command with its cwd, or the diff
 }
 
-// Decision is a person's answer.
+// Decision is what a person decided.
 type Decision string
 
 // The decisions.

@@ -40,7 +40,7 @@ entries:
   - {text: Still here., latency: 250ms}
 `
 
-// episode plays the script in a fresh store and answers what is stored.
+// episode plays the script in a fresh store and returns what is stored.
 func episode(t *testing.T, dsn string) []byte {
 	t.Helper()
 	r := start(t, episodeFiles, "version: 1\nentries: []\n")

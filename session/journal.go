@@ -38,8 +38,8 @@ type journal struct {
 
 	mu      sync.Mutex // guards what follows, and the order of report
 	folder  *history.Folder
-	head    uint64        // the next index; changes with writing held, too
-	unsaved []store.Event // the tail that only memory holds, from index head-len on
+	head    uint64        // the next index; changes with writing locked, too
+	unsaved []store.Event // the tail that is only in memory, from index head-len on
 	lost    error         // why the store is not written any more
 	waiting error         // why an append waits
 }
@@ -52,13 +52,13 @@ const (
 	lastRetry  = 5 * time.Second
 )
 
-// record keeps payloads at consecutive indices and answers the first one.
+// record keeps payloads at consecutive indices and returns the first one.
 func (j *journal) record(ctx context.Context, payloads ...event.Payload) (uint64, error) {
 	return j.recordAt(ctx, nil, payloads...)
 }
 
 // recordAt is record for payloads that name each other's index: place, unless
-// nil, is told the first index before they are encoded.
+// nil, is called with the first index before they are encoded.
 func (j *journal) recordAt(ctx context.Context, place func(first uint64), payloads ...event.Payload) (uint64, error) {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -84,7 +84,7 @@ func (j *journal) recordAt(ctx context.Context, place func(first uint64), payloa
 }
 
 // add keeps, folds and reports payloads. Waited says why it had to wait. The
-// caller holds writing.
+// caller has locked writing.
 func (j *journal) add(ctx context.Context, payloads []event.Payload) (first uint64, waited, err error) {
 	encoded := make([]store.Payload, len(payloads))
 	for i, p := range payloads {
@@ -121,7 +121,7 @@ func (j *journal) add(ctx context.Context, payloads []event.Payload) (first uint
 // append stores the payloads at the head. While the place where they are stored
 // fails it tries again, until the person wants to go on unsaved, which makes the
 // session lost to the store. A session that was deleted or taken by another
-// process must not go on. The caller holds writing.
+// process must not go on. The caller has locked writing.
 func (j *journal) append(ctx context.Context, at time.Time, ps []store.Payload) (waited, err error) {
 	head := j.next()
 	for wait := cmp.Or(j.retry, firstRetry); ; wait = min(2*wait, lastRetry) {
@@ -175,7 +175,7 @@ func (j *journal) wait(ctx context.Context, why error) {
 	j.stalled(ctx, why)
 }
 
-// replayed folds an event that the store already holds.
+// replayed folds an event that the store already has.
 func (j *journal) replayed(e store.Event, p event.Payload) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -227,21 +227,21 @@ func (j *journal) next() uint64 {
 	return j.head
 }
 
-// stopped answers why an append waits, or nil.
+// stopped returns why an append waits, or nil.
 func (j *journal) stopped() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.waiting
 }
 
-// failure answers why the transcript is not saved any more, or nil.
+// failure returns why the transcript is not saved any more, or nil.
 func (j *journal) failure() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.lost
 }
 
-// history answers the fold of everything recorded so far.
+// history returns the fold of everything recorded so far.
 func (j *journal) history() history.History {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -256,7 +256,7 @@ func (j *journal) events(ctx context.Context, after *uint64) iter.Seq2[store.Eve
 	return func(yield func(store.Event, error) bool) {
 		for e, err := range j.store.Transcript(ctx, j.id, after) {
 			if err != nil && len(tail) > 0 {
-				break // the store is gone; what memory holds is all there is
+				break // the store is closed; what is in memory is all there is
 			}
 			if !yield(e, err) || err != nil {
 				return
@@ -289,5 +289,5 @@ func entries(events iter.Seq2[store.Event, error]) ([]Entry, error) {
 	return out, nil
 }
 
-// errClosed answers whoever asks a session that has ended.
+// errClosed is for whoever calls a session that has ended.
 var errClosed = errors.New("session is closed")

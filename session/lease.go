@@ -54,7 +54,7 @@ func (s *Session) lease(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("take session %s: %w", s.id, err)
 	}
-	s.held = l
+	s.leased = l
 	return nil
 }
 
@@ -78,7 +78,7 @@ func acquire(ctx context.Context, st store.Store, id uuid.UUID, name string, ttl
 	return st.Acquire(ctx, id, name, ttl)
 }
 
-// deadOwner tells that an owner was a process of this machine that is gone.
+// deadOwner reports whether an owner was a process of this machine that has ended.
 func deadOwner(name string) bool {
 	var pid int
 	var host string
@@ -88,12 +88,12 @@ func deadOwner(name string) bool {
 	return pid != os.Getpid() && !alive(pid)
 }
 
-// release gives the session back.
+// release returns the lease of the session.
 func (s *Session) release(ctx context.Context) {
-	if s.held == nil {
+	if s.leased == nil {
 		return
 	}
-	if err := s.held.Release(ctx); err != nil {
+	if err := s.leased.Release(ctx); err != nil {
 		s.log.Warn("release session", "session", s.id, "err", err)
 	}
 }
@@ -112,13 +112,13 @@ func (s *Session) keepLease() {
 			return
 		case <-tick.C:
 		}
-		err := s.held.Renew(s.ctx)
+		err := s.leased.Renew(s.ctx)
 		switch {
 		case err == nil || s.ctx.Err() != nil:
 		case errors.Is(err, store.ErrLeased):
 			s.log.Error("session taken by another process; suspended here", "session", s.id, "err", err)
 			s.mu.Lock()
-			s.over = fmt.Errorf("it was suspended: %w", err)
+			s.endedBy = fmt.Errorf("it was suspended: %w", err)
 			s.mu.Unlock()
 			s.stop()
 		default:
@@ -127,13 +127,13 @@ func (s *Session) keepLease() {
 	}
 }
 
-// alive tells whether a process of this machine still runs.
+// alive reports whether a process of this machine still runs.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return false
 	}
-	defer p.Release() //nolint:errcheck // nothing is held but a handle
+	defer p.Release() //nolint:errcheck // there is nothing to release but a handle
 	if runtime.GOOS == "windows" {
 		return true // FindProcess opened it
 	}

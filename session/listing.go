@@ -22,7 +22,7 @@ func infoOf(r store.Session) Info {
 	return i
 }
 
-// List answers the stored and the running sessions, of every root.
+// List returns the stored and the running sessions, of every root.
 func (m *Manager) List(ctx context.Context) (Listing, error) {
 	st, err := m.cfg.Store(ctx)
 	if err != nil {
@@ -61,7 +61,7 @@ func (m *Manager) List(ctx context.Context) (Listing, error) {
 	return out, nil
 }
 
-// Close suspends a session of this process; it can be resumed. What it was told
+// Close suspends a session of this process; it can be resumed. What it was sent
 // before is in its transcript.
 func (m *Manager) Close(ctx context.Context, id uuid.UUID) error {
 	release, err := m.alone(ctx, id)
@@ -81,7 +81,7 @@ func (m *Manager) Close(ctx context.Context, id uuid.UUID) error {
 }
 
 // end takes a session off the list and waits until nothing of it runs. The caller
-// holds it alone.
+// has it alone.
 func (m *Manager) end(s *Session) {
 	m.mu.Lock()
 	delete(m.sessions, s.id)
@@ -143,7 +143,7 @@ func (m *Manager) Status() Status {
 	return st
 }
 
-// running answers the session's turns that are not over.
+// running returns the session's turns that are not over.
 func (s *Session) running() []RunningTurn {
 	s.mu.Lock()
 	defer s.mu.Unlock()

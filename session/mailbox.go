@@ -11,13 +11,13 @@ type mailbox struct {
 	mu     sync.Mutex // guards queue and closed
 	queue  []func()
 	closed bool
-	wake   chan struct{} // holds a token while queue is not empty
+	wake   chan struct{} // has a token while queue is not empty
 	ended  chan struct{} // closed when nothing runs any more
 }
 
 func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1), ended: make(chan struct{})} }
 
-// post answers false when the owner has ended: f will not run.
+// post returns false when the owner has ended: f will not run.
 func (m *mailbox) post(f func()) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -32,7 +32,7 @@ func (m *mailbox) post(f func()) bool {
 	return true
 }
 
-// call posts f and waits until it ran; it answers false when the owner ended or
+// call posts f and waits until it ran; it returns false when the owner ended or
 // ctx did first. f may still run after ctx ended.
 func (m *mailbox) call(ctx context.Context, f func()) bool {
 	done := make(chan struct{})

@@ -27,7 +27,7 @@ type Manager struct {
 	ctx    context.Context // ends with the manager
 	stop   context.CancelFunc
 
-	reporting sync.Mutex // held while a check is shown, so that the newest is shown last
+	reporting sync.Mutex // locked while a check is shown, so that the newest is shown last
 
 	mu       sync.Mutex // guards what follows
 	settings Settings
@@ -125,7 +125,7 @@ func (m *Manager) Shutdown() {
 	m.wg.Wait()
 }
 
-// Prompt starts a turn and answers at once.
+// Prompt starts a turn and returns at once.
 func (m *Manager) Prompt(ctx context.Context, p Prompt) (uuid.UUID, uint64, error) {
 	switch size := promptSize(p); {
 	case strings.TrimSpace(p.Text) == "":
@@ -175,7 +175,7 @@ func (m *Manager) target(ctx context.Context, p Prompt) (*Session, error) {
 	return m.session(id)
 }
 
-// session answers a session of this process.
+// session returns a session of this process.
 func (m *Manager) session(id uuid.UUID) (*Session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -296,7 +296,7 @@ func (m *Manager) adopt(s *Session, first func()) error {
 	return nil
 }
 
-// Wait answers how a turn ended, once it has.
+// Wait returns how a turn ended, once it has.
 func (m *Manager) Wait(ctx context.Context, id uuid.UUID, turn uint64) (TurnResult, error) {
 	s, err := m.session(id)
 	if err != nil {
@@ -306,7 +306,7 @@ func (m *Manager) Wait(ctx context.Context, id uuid.UUID, turn uint64) (TurnResu
 }
 
 // Cancel ends a turn. Without a session the one with a running turn is meant,
-// without a turn the one that runs. It answers false when nothing was under way.
+// without a turn the one that runs. It returns false when nothing was under way.
 func (m *Manager) Cancel(ctx context.Context, id *uuid.UUID, turn *uint64) (bool, error) {
 	var n uint64
 	if turn != nil {
@@ -330,7 +330,7 @@ func (m *Manager) Cancel(ctx context.Context, id *uuid.UUID, turn *uint64) (bool
 	return cancelled, nil
 }
 
-// all answers the sessions of this process, ordered by creation, then id.
+// all returns the sessions of this process, ordered by creation, then id.
 func (m *Manager) all() []*Session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -348,7 +348,7 @@ func orderRecords(a, b store.Session) int {
 	return strings.Compare(a.ID.String(), b.ID.String())
 }
 
-// Transcript answers a session's events after an index, and the next index.
+// Transcript returns a session's events after an index, and the next index.
 func (m *Manager) Transcript(ctx context.Context, id uuid.UUID, after *uint64) ([]Entry, uint64, error) {
 	m.mu.Lock()
 	s, ok := m.sessions[id]

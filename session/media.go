@@ -23,10 +23,10 @@ const (
 	// maxEncoded bounds a picture's text in a request: what the strictest provider
 	// takes.
 	maxEncoded = 5 << 20
-	// pictureWeight is what a picture counts for where a request is held against
+	// pictureWeight is what a picture counts for where a request is compared with
 	// the model's window, in bytes: providers count its pixels, not its text.
 	pictureWeight = 6 << 10
-	// pictureHead is how much of a file tells whether it is text.
+	// pictureHead is how much of a file shows whether it is text.
 	pictureHead = 512
 )
 
@@ -38,7 +38,7 @@ type pictures struct {
 	files map[string]*picture // by path; nil for what is not shown
 	blind map[string]bool     // profiles whose provider refused pictures in this turn
 	// refused are the hashes of what was refused in the session, by profile: each
-	// would fail every request that holds it.
+	// would fail every request that has it.
 	refused map[string]map[string]bool
 }
 
@@ -62,7 +62,7 @@ func (p *pictures) refuse(r *event.Refused) {
 	}
 }
 
-// look answers the file at a path, or nil for text and for what cannot be read.
+// look returns the file at a path, or nil for text and for what cannot be read.
 func (p *pictures) look(w *workspace, path string) *picture {
 	if pic, known := p.files[path]; known {
 		return pic
@@ -103,7 +103,7 @@ type picture struct {
 	lost bool   // it could not be read, or is not any more what was looked at
 }
 
-// read answers the file's content.
+// read returns the file's content.
 func (p *picture) read() ([]byte, bool) {
 	if p.data != nil || p.lost {
 		return p.data, !p.lost
@@ -125,9 +125,9 @@ func (p *picture) read() ([]byte, bool) {
 // weight is what the picture's text takes in a request beyond pictureWeight.
 func (p *picture) weight() int { return base64.StdEncoding.EncodedLen(len(p.data)) - pictureWeight }
 
-// gallery is where one request's pictures come from. Tools answer text, so only
-// prompts have any.
-type gallery struct {
+// requestPictures is where one request's pictures come from. Tools return text, so
+// only prompts have any.
+type requestPictures struct {
 	pictures *pictures
 	work     *workspace
 	profile  string
@@ -136,7 +136,7 @@ type gallery struct {
 
 // MessageMedia implements projection.MediaSource. The pictures of earlier turns
 // are not looked at.
-func (g *gallery) MessageMedia(_ context.Context, m history.Message) []projection.Blob {
+func (g *requestPictures) MessageMedia(_ context.Context, m history.Message) []projection.Blob {
 	if m.Turn != g.pictures.turn || m.Metadata == nil {
 		return nil
 	}
@@ -154,43 +154,43 @@ func (g *gallery) MessageMedia(_ context.Context, m history.Message) []projectio
 		}
 		seen[c.Path] = true
 		if pic := g.pictures.look(g.work, c.Path); pic != nil {
-			out = append(out, hung{pic, g})
+			out = append(out, shownPicture{pic, g})
 		}
 	}
 	return out
 }
 
 // CallMedia implements projection.MediaSource.
-func (g *gallery) CallMedia(context.Context, []history.Call) []projection.Blob { return nil }
+func (g *requestPictures) CallMedia(context.Context, []history.Call) []projection.Blob { return nil }
 
-// hung is a picture as a request shows it.
-type hung struct {
+// shownPicture is a picture as a request shows it.
+type shownPicture struct {
 	*picture
-	gallery *gallery
+	request *requestPictures
 }
 
 // Name implements projection.Blob.
-func (h hung) Name() string { return h.path }
+func (h shownPicture) Name() string { return h.path }
 
 // Size implements projection.Blob.
-func (h hung) Size(context.Context) (int64, bool) { return h.size, !h.lost }
+func (h shownPicture) Size(context.Context) (int64, bool) { return h.size, !h.lost }
 
 // Head implements projection.Blob.
-func (h hung) Head(context.Context) ([]byte, bool) { return h.head, !h.lost }
+func (h shownPicture) Head(context.Context) ([]byte, bool) { return h.head, !h.lost }
 
 // ReadAll implements projection.Blob.
-func (h hung) ReadAll(context.Context) ([]byte, bool) {
+func (h shownPicture) ReadAll(context.Context) ([]byte, bool) {
 	data, ok := h.read()
 	if ok {
-		h.gallery.shown = append(h.gallery.shown, h.picture)
+		h.request.shown = append(h.request.shown, h.picture)
 	}
 	return data, ok
 }
 
 // Barred implements projection.Barred.
-func (h hung) Barred(context.Context) (string, bool) {
+func (h shownPicture) Barred(context.Context) (string, bool) {
 	const why = "the model's provider refused it"
-	p, profile := h.gallery.pictures, h.gallery.profile
+	p, profile := h.request.pictures, h.request.profile
 	if p.blind[profile] {
 		return why, true
 	}
@@ -224,7 +224,7 @@ type withheld struct {
 }
 
 // withhold takes the pictures out of the turn's further requests to a profile, if
-// that may help: it answers nil when the failure is about something else.
+// that may help: it returns nil when the failure is about something else.
 func (s *Session) withhold(t *turn, profile string, req projected, err error) *withheld {
 	me, ok := errors.AsType[*model.Error](err)
 	if !ok || len(req.shown) == 0 || me.Kind != model.BadRequest || !model.AboutMedia(me.Message) {
@@ -237,9 +237,10 @@ func (s *Session) withhold(t *turn, profile string, req projected, err error) *w
 	return &withheld{err, req.shown}
 }
 
-// tellWithheld says what the request that was answered did not hold any more, and
-// keeps that for the session. Until then the refusal was a guess.
-func (s *Session) tellWithheld(t *turn, profile string, r *withheld) error {
+// noteWithheld records which pictures were left out of the request that then got a
+// reply, and leaves them out of the session's further ones. Until then the refusal
+// was a guess.
+func (s *Session) noteWithheld(t *turn, profile string, r *withheld) error {
 	if r == nil {
 		return nil
 	}

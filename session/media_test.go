@@ -195,7 +195,7 @@ func TestOnlyWholeFilesOfTheRunningTurnAreLookedAt(t *testing.T) {
 	r := start(t, map[string]string{"a.png": drawn(9, 9, 80, false)}, "version: 1\nentries: []\n")
 	for context, want := range map[string]int{`{"path":"a.png"}`: 1, `{"path":"a.png","first":1,"last":2}`: 0} {
 		for turn := range uint64(3) {
-			g := gallery{pictures: &pictures{}, work: &workspace{Workspace: r.disk}}
+			g := requestPictures{pictures: &pictures{}, work: &workspace{Workspace: r.disk}}
 			g.pictures.begin(2)
 			got := g.MessageMedia(t.Context(), history.Message{Turn: turn, Metadata: jsontext.Value(`{"context":[` + context + `]}`)})
 			now := want

@@ -13,11 +13,11 @@ import (
 // waitingPrefix starts what a session is doing while it waits for the person.
 const waitingPrefix = "waiting for you: "
 
-// refusedPrefix starts what the model is told of a path outside the workspace, in
+// refusedPrefix starts the result of a call with a path outside the workspace, in
 // the core's words.
 const refusedPrefix = "refused: "
 
-// cancelledText answers the calls of a turn that was cancelled.
+// cancelledText is the result of the calls of a turn that was cancelled.
 const cancelledText = "cancelled"
 
 // perform runs the calls of one reply: those that only read side by side, those
@@ -26,14 +26,14 @@ const cancelledText = "cancelled"
 // edit of the reply the checker looks once.
 func (s *Session) perform(t *turn, calls []*call) { s.performExcept(t, calls, nil) }
 
-// performExcept is perform for a reply of which some calls are settled: their
-// outcomes are known and only delivered.
-func (s *Session) performExcept(t *turn, calls []*call, settled map[uint64]tools.Outcome) {
+// performExcept is perform for a reply of which some calls have an outcome already,
+// which is only delivered.
+func (s *Session) performExcept(t *turn, calls []*call, outcomes map[uint64]tools.Outcome) {
 	ops := make([]performed, len(calls))
 	lastEdit := -1
 	for i, c := range calls {
 		ops[i] = performed{call: c}
-		if ops[i].outcome, ops[i].settled = settled[c.id]; !ops[i].settled {
+		if ops[i].outcome, ops[i].known = outcomes[c.id]; !ops[i].known {
 			ops[i].decision = s.tools.Decide(t.ctx, c.op)
 		}
 		if s.effectOf(t.ctx, c) == tools.Write.String() {
@@ -48,7 +48,7 @@ func (s *Session) performExcept(t *turn, calls []*call, settled map[uint64]tools
 				n++
 			}
 		}
-		if i > 0 && ops[i].alone() && !ops[i].settled {
+		if i > 0 && ops[i].alone() && !ops[i].known {
 			// What the calls before it changed, or a person allowed for the session,
 			// counts: a question shows the change as it will be made.
 			ops[i].decision = s.tools.Decide(t.ctx, ops[i].call.op)
@@ -56,7 +56,7 @@ func (s *Session) performExcept(t *turn, calls []*call, settled map[uint64]tools
 		group := ops[i : i+n]
 		var wg sync.WaitGroup
 		for j := range group {
-			if !group[j].settled {
+			if !group[j].known {
 				wg.Go(func() { group[j].outcome = s.runCall(t, &group[j]) })
 			}
 		}
@@ -69,7 +69,7 @@ func (s *Session) performExcept(t *turn, calls []*call, settled map[uint64]tools
 			if i+j == lastEdit && len(edited) > 0 && t.ctx.Err() == nil {
 				p.outcome.Text += s.check(t, edited)
 			}
-			if !s.mail.call(s.ctx, func() { s.answer(t, p.call, p.outcome) }) {
+			if !s.mail.call(s.ctx, func() { s.finishCall(t, p.call, p.outcome) }) {
 				return
 			}
 		}
@@ -81,11 +81,11 @@ func (s *Session) performExcept(t *turn, calls []*call, settled map[uint64]tools
 type performed struct {
 	call     *call
 	decision tools.Decision
-	settled  bool
+	known    bool
 	outcome  tools.Outcome
 }
 
-// alone tells the calls that nothing may run beside: what changes something, and
+// alone reports the calls that nothing may run beside: what changes something, and
 // what a person is asked about.
 func (p *performed) alone() bool { return p.decision.Mutates || p.decision.Verdict != tools.Allow }
 
@@ -146,13 +146,13 @@ func (s *Session) approve(t *turn, p *performed) (tools.Outcome, bool) {
 	return tools.Outcome{State: tools.Rejected, Text: "rejected: " + reason}, false
 }
 
-// answer records a call's result and steps the core with it. Loop only.
-func (s *Session) answer(t *turn, c *call, out tools.Outcome) {
+// finishCall records a call's result and steps the core with it. Loop only.
+func (s *Session) finishCall(t *turn, c *call, out tools.Outcome) {
 	out.Text = cut(out.Text, bound(t.settings.Profiles[s.profileOf(t)]), "a result")
 	res := resultOf(t, c, out)
-	if _, waiting := t.calls[c.id]; !waiting || t.over || s.broken != nil {
-		// The turn ended first. Its answer stands; what the call still did is
-		// kept, so that undo and a person can see it.
+	if _, waiting := t.calls[c.id]; !waiting || t.finished || s.broken != nil {
+		// The turn ended first, with a result for the call, which stands. What the
+		// call still did is kept, so that undo and a person can see it.
 		if out.Edit != nil {
 			if _, err := s.journal.record(s.ctx, res); err != nil && s.ctx.Err() == nil {
 				s.log.Error("record a late edit", "session", s.id, "path", out.Edit.Path, "err", err)

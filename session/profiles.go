@@ -11,7 +11,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/store"
 )
 
-// Profiles answers what a person can pick from, by name.
+// Profiles returns what a person can pick from, by name.
 func (m *Manager) Profiles() []ProfileInfo {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -25,7 +25,7 @@ func (m *Manager) Profiles() []ProfileInfo {
 }
 
 // chosen is the profile of new sessions: the last one that the person picked and
-// that is still there, else the configuration's. The caller holds mu.
+// that is still there, else the configuration's. The caller has locked mu.
 func (m *Manager) chosen(settings Settings) string {
 	picks := []string{m.picked}
 	if !settings.ProfileGiven {

@@ -15,7 +15,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/tools"
 )
 
-// agentsFile holds a repository's own instructions for agents.
+// agentsFile has a repository's own instructions for agents.
 const (
 	agentsFile    = "AGENTS.md"
 	maxAgentsFile = 32 << 10
@@ -24,7 +24,7 @@ const (
 // promptText is a prompt with its context as the core and the model read it.
 func promptText(u *event.User) string { return history.Prompt(u.Text, u.Context) }
 
-// layers are what a turn's requests hold beside the conversation. They are taken
+// layers are what a turn's requests have beside the conversation. They are taken
 // once a turn, so that each request of it starts with the bytes of the one before
 // and a provider's prompt cache keeps hitting.
 type layers struct {
@@ -49,7 +49,7 @@ func (s *Session) project(t *turn, p model.Profile, can model.Capabilities) (pro
 	defer s.projecting.Unlock()
 	s.pictures.begin(t.id)
 	var hooks projection.Hooks
-	g := &gallery{pictures: &s.pictures, work: s.work, profile: p.Name}
+	g := &requestPictures{pictures: &s.pictures, work: s.work, profile: p.Name}
 	if p.Vision {
 		m.Capabilities = append(m.Capabilities, "vision")
 		hooks.Media = g

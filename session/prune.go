@@ -18,7 +18,7 @@ type Retention struct {
 }
 
 // Prune deletes the sessions that are over either bound, the least recently used
-// first, and answers their records. A session that a process drives is kept, and
+// first, and returns their records. A session that a process drives is kept, and
 // so is what cannot be read: a person decides about that.
 func Prune(ctx context.Context, st store.Store, r Retention, now time.Time) ([]store.Session, error) {
 	l, err := st.List(ctx)

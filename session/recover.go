@@ -40,7 +40,7 @@ func (s *Session) recoverCore(err error, cause event.Payload) {
 
 // takeBack returns the turn that a step was of. A result that caused it does not
 // stand: the core did not get it. Its call is cut off, what it did stays known, so
-// that it can be undone, and the model is told.
+// that it can be undone, and the model reads of it.
 func (s *Session) takeBack(cause event.Payload) *turn {
 	t := s.queue[0] // only a prompt or a cancel is of another one
 	switch p := cause.(type) {
@@ -119,7 +119,7 @@ func (s *Session) dismiss(t *turn, why *event.Error, prompt *event.User, others 
 func (s *Session) lose(err error, cause event.Payload) {
 	s.broken = err
 	s.mu.Lock()
-	s.over = err
+	s.endedBy = err
 	s.mu.Unlock()
 	s.log.Error("session cannot go on", "session", s.id, "err", err)
 	if len(s.queue) == 0 {

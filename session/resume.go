@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// ErrDiverged is matched when the core, replaying a journal, does not mint the
-// actions that the journal holds. The session is left as it is.
+// ErrDiverged is matched when the core, replaying a journal, does not emit the
+// actions that the journal has. The session is left as it is.
 var ErrDiverged = errors.New("the journal and the core disagree")
 
 // Resume goes on with a stored session: the newest intact snapshot, the events
@@ -30,7 +30,7 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 			return Resumed{Head: s.journal.next(), State: s.info().State}, nil
 		}
 		if s.journal.failure() != nil {
-			return Resumed{}, s.ended() // memory holds what the store does not
+			return Resumed{}, s.ended() // what is in memory is not in the store
 		}
 		m.end(s)
 	}
@@ -58,7 +58,7 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 	var first func()
 	if len(s.queue) > 0 {
 		out.State = "running"
-		first = func() { s.goOn(log) }
+		first = func() { s.continueTurns(log) }
 	}
 	if err := m.adopt(s, first); err != nil {
 		s.discard(ctx)
@@ -67,7 +67,7 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 	return out, nil
 }
 
-// stored makes the session of a stored record, which holds no lease yet. lost is
+// stored makes the session of a stored record, which has no lease yet. lost is
 // the record's profile where the configuration has it no more and the session got
 // another one.
 func (m *Manager) stored(ctx context.Context, id uuid.UUID) (s *Session, lost string, err error) {
@@ -98,7 +98,7 @@ func (m *Manager) stored(ctx context.Context, id uuid.UUID) (s *Session, lost st
 	return s, lost, nil
 }
 
-// discard gives back what a session that never started holds.
+// discard releases what a session that never started has taken.
 func (s *Session) discard(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	if s.core != nil {
@@ -108,7 +108,7 @@ func (s *Session) discard(ctx context.Context) {
 	s.closeTools()
 }
 
-// closeTools ends the session's tools where they hold something.
+// closeTools ends the session's tools where they have something to close.
 func (s *Session) closeTools() {
 	if c, ok := s.tools.(io.Closer); ok {
 		if err := c.Close(); err != nil {
@@ -145,15 +145,15 @@ func (s *Session) replay(ctx context.Context, l *log) error {
 			return fmt.Errorf("open the agent's core: %w", err)
 		}
 	}
-	return s.feed(ctx, l, next)
+	return s.replayFrom(ctx, l, next)
 }
 
-// feed steps the core with the journal's events from index next on and compares
-// what it mints with what the journal holds.
-func (s *Session) feed(ctx context.Context, l *log, next uint64) error {
+// replayFrom steps the core with the journal's events from index next on and compares
+// what it emits with what the journal has.
+func (s *Session) replayFrom(ctx context.Context, l *log, next uint64) error {
 	shadow := ledger{profile: s.profile}
 	calls := map[uint64]core.Call{}
-	minted := int(next) // the events before it are causes or were compared
+	emitted := int(next) // the events before it are causes or were compared
 	for i, e := range l.events {
 		if err := shadow.follow(e.payload, uint64(i) < next); err != nil {
 			return err
@@ -164,8 +164,8 @@ func (s *Session) feed(ctx context.Context, l *log, next uint64) error {
 		if uint64(i) < next {
 			continue
 		}
-		if i >= minted && isAction(e.payload) {
-			return fmt.Errorf("%w: session %s, event %d: the core mints nothing, the journal has %s", ErrDiverged, s.id, i, e.event.Payload.Data)
+		if i >= emitted && isAction(e.payload) {
+			return fmt.Errorf("%w: session %s, event %d: the core emits nothing, the journal has %s", ErrDiverged, s.id, i, e.event.Payload.Data)
 		}
 		ev, ok := causeOf(e.payload, calls, l.events[i+1:])
 		if !ok {
@@ -181,7 +181,7 @@ func (s *Session) feed(ctx context.Context, l *log, next uint64) error {
 		if err != nil {
 			return err
 		}
-		minted = max(minted, behind)
+		emitted = max(emitted, behind)
 	}
 	s.asked = shadow.asked
 	return nil
@@ -225,7 +225,7 @@ func causeOf(p event.Payload, calls map[uint64]core.Call, behind []logged) (core
 		return core.Event{Model: &core.Answer{ID: p.Ask, Reply: core.Reply{Text: p.Text, Calls: callsBehind(behind, len(p.Calls))}}}, true
 	case *event.Result:
 		// A call that the core refused has no action, and one that a cancel
-		// answered is not awaited any more: the core ignores it again.
+		// ended is not awaited any more: the core ignores it again.
 		op, ok := calls[p.ID]
 		if !ok || p.State == event.Cancelled {
 			return core.Event{}, false
@@ -254,8 +254,8 @@ func callsBehind(events []logged, n int) []core.Call {
 	return calls
 }
 
-// isAction tells the events that only the core causes from those that the session
-// writes by itself, such as a further attempt of an ask.
+// isAction reports whether only the core causes the event; others the session
+// writes by itself, such as a further attempt of a request.
 func isAction(p event.Payload) bool {
 	switch p := p.(type) {
 	case *event.Ask:
@@ -270,8 +270,8 @@ func isAction(p event.Payload) bool {
 	return false
 }
 
-// compare holds what the event at index i causes against the events that follow
-// it, and answers the index behind them. Which profile was asked is the
+// compare compares what the event at index i causes with the events that follow
+// it, and returns the index behind them. Which profile was asked is the
 // configuration's, not the core's.
 func (s *Session) compare(l *log, i int, want []event.Payload) (int, error) {
 	at := i + 1
@@ -287,15 +287,15 @@ func (s *Session) compare(l *log, i int, want []event.Payload) (int, error) {
 			at++
 			continue
 		}
-		minted, err := event.Encode(w)
+		emitted, err := event.Encode(w)
 		if err != nil {
 			return 0, err
 		}
 		if at >= len(l.events) {
-			return 0, fmt.Errorf("%w: session %s: after event %d the core mints %s, the journal ends", ErrDiverged, s.id, i, minted)
+			return 0, fmt.Errorf("%w: session %s: after event %d the core emits %s, the journal ends", ErrDiverged, s.id, i, emitted)
 		}
-		if kept := l.events[at].event.Payload.Data; !bytes.Equal(kept, minted) {
-			return 0, fmt.Errorf("%w: session %s, event %d: the core mints %s, the journal has %s", ErrDiverged, s.id, at, minted, kept)
+		if kept := l.events[at].event.Payload.Data; !bytes.Equal(kept, emitted) {
+			return 0, fmt.Errorf("%w: session %s, event %d: the core emits %s, the journal has %s", ErrDiverged, s.id, at, emitted, kept)
 		}
 		at++
 	}
@@ -303,17 +303,17 @@ func (s *Session) compare(l *log, i int, want []event.Payload) (int, error) {
 }
 
 // dismissed reports whether the journal has an end of the host's own where the core
-// mints that of a cancelled turn.
-func dismissed(minted, kept event.Payload) bool {
-	m, ok := minted.(*event.Done)
+// emits that of a cancelled turn.
+func dismissed(emitted, kept event.Payload) bool {
+	m, ok := emitted.(*event.Done)
 	k, own := kept.(*event.Done)
 	return ok && own && k.ID == 0 && k.Turn == m.Turn
 }
 
-// asJournaled gives what the core minted what the core does not know of it, and
+// asJournaled adds to what the core emitted what the core does not know of it, and
 // what programs before wrote in another way.
-func asJournaled(minted, kept event.Payload) {
-	switch w := minted.(type) {
+func asJournaled(emitted, kept event.Payload) {
+	switch w := emitted.(type) {
 	case *event.Ask:
 		if k, ok := kept.(*event.Ask); ok {
 			w.Profile = k.Profile

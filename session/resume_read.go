@@ -15,9 +15,9 @@ type log struct {
 	events  []logged
 	intents map[uint64]*event.Intent // by call: what an edit was about to do
 	asked   map[uint64]bool          // calls that wait for the person's word
-	ask     *ask                     // the model call that awaits its answer
+	ask     *ask                     // the model call that awaits its reply
 	rounds  map[uint64]int           // by turn
-	calls   []*call                  // dispatched, not answered
+	calls   []*call                  // dispatched, without a result
 }
 
 type logged struct {
@@ -76,7 +76,7 @@ func (r *reading) take(index uint64, p event.Payload) {
 			r.ask = &ask{turn: t, id: p.ID, round: p.Round, event: p}
 		}
 	case *event.Message:
-		r.answered(p.Profile, stepOf(p.Turn, r.rounds[p.Turn]), p.ProviderID)
+		r.countRequest(p.Profile, stepOf(p.Turn, r.rounds[p.Turn]), p.ProviderID)
 		if !p.Refused {
 			r.ask = nil
 		}
@@ -97,29 +97,29 @@ func (r *reading) take(index uint64, p event.Payload) {
 	case *event.Result:
 		r.result(p)
 	case *event.Summary:
-		r.answered(p.Profile, stepOf(p.Turn, 0), p.ProviderID)
+		r.countRequest(p.Profile, stepOf(p.Turn, 0), p.ProviderID)
 	case *event.Error:
 		r.session.nextTurn = max(r.session.nextTurn, p.Turn) // also of a prompt that was not taken up
 		if p.Cancels {
-			r.unanswered(p.Turn)
+			r.countCancelled(p.Turn)
 		}
 	case *event.Note:
 		if p.Refused != nil {
 			r.withheld(p)
 		}
 		if p.Cancels && !p.Model { // a note for the model ends the turn instead of asking
-			r.unanswered(p.Turn)
+			r.countCancelled(p.Turn)
 		}
 	case *event.Done:
 		r.done(p)
 	}
 }
 
-// unanswered counts the ask of a turn that ended in it: the model was asked, and a
+// countCancelled counts the ask of a turn that ended in it: the model was asked, and a
 // script's entry is used.
-func (r *reading) unanswered(turn uint64) {
+func (r *reading) countCancelled(turn uint64) {
 	if r.ask != nil && r.ask.turn.id == turn {
-		r.answered(r.ask.event.Profile, stepOf(turn, r.rounds[turn]), "")
+		r.countRequest(r.ask.event.Profile, stepOf(turn, r.rounds[turn]), "")
 	}
 }
 
@@ -128,12 +128,12 @@ func (r *reading) withheld(p *event.Note) {
 	r.session.pictures.refuse(p.Refused)
 	r.session.pictures.begin(p.Turn)
 	r.session.pictures.blind[p.Refused.Profile] = true
-	r.answered(p.Refused.Profile, stepOf(p.Turn, r.rounds[p.Turn]), "")
+	r.countRequest(p.Refused.Profile, stepOf(p.Turn, r.rounds[p.Turn]), "")
 }
 
-// answered counts an answer of a model.
-func (r *reading) answered(profile, step, providerID string) {
-	r.session.answered = append(r.session.answered, answered{profile, step, providerID})
+// countRequest counts a request that a model replied to.
+func (r *reading) countRequest(profile, step, providerID string) {
+	r.session.earlier = append(r.session.earlier, earlierRequest{profile, step, providerID})
 }
 
 func (r *reading) result(p *event.Result) {
@@ -142,7 +142,7 @@ func (r *reading) result(p *event.Result) {
 	}
 	c := r.waiting[p.ID]
 	// What the model was shown wins: after an edit that was merged with another one
-	// it is not all that the file holds.
+	// it is not all of the file.
 	if c != nil && p.Read != "" {
 		r.seen[path.Clean(pathOf(c.op))] = p.Read
 	}
@@ -161,7 +161,7 @@ func (r *reading) result(p *event.Result) {
 func (r *reading) done(p *event.Done) {
 	if t := r.open[p.Turn]; t != nil {
 		r.session.queue = remove(r.session.queue, t)
-		t.over, t.ended, t.result = true, true, TurnResult{Outcome: p.Outcome}
+		t.finished, t.ended, t.result = true, true, TurnResult{Outcome: p.Outcome}
 		close(t.done)
 		delete(r.open, p.Turn)
 	}

@@ -153,7 +153,7 @@ func TestResumeStopsAtTheFirstDifference(t *testing.T) {
 		by   func(store.Event) []store.Event
 		at   string
 	}{
-		"another prompt":           {"user", 2, changed("second", "another"), "event 12: the core mints {\"kind\":\"ask\""},
+		"another prompt":           {"user", 2, changed("second", "another"), "event 12: the core emits {\"kind\":\"ask\""},
 		"another id of a call":     {"call", 1, changed(`"id":2,`, `"id":9,`), "event 3: "},
 		"another call":             {"call", 1, changed(`a.txt`, `b.txt`), "event 3: "},
 		"another conversation":     {"ask", 1, changed(`"messages":1`, `"messages":2`), "event 1: "},

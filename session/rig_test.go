@@ -245,7 +245,7 @@ func brief(p event.Payload) string {
 	return string(p.Kind())
 }
 
-// read answers a file of the workspace.
+// read returns a file of the workspace.
 func (r *rig) read(name string) string {
 	r.t.Helper()
 	text, err := os.ReadFile(filepath.Join(r.dir, filepath.FromSlash(name)))

@@ -34,7 +34,7 @@ type Session struct {
 	tools   Tools
 	work    *workspace
 	resumed bool
-	held    store.Lease // nil when the store could not be written at the start
+	leased  store.Lease // nil when the store could not be written at the start
 	undoing sync.Mutex  // one undo at a time
 	unsaved sync.Once   // guards the one question whether to go on unsaved
 
@@ -58,11 +58,11 @@ type Session struct {
 	record   store.Session
 	doing    string
 	models   map[string]opened
-	answered []answered // by processes before this one
+	earlier  []earlierRequest // by processes before this one
 	usage    model.Usage
-	over     error // why the session does not go on in this process
+	endedBy  error // why the session does not go on in this process
 
-	bytesPerToken float64 // of the last answer's request; 0 before
+	bytesPerToken float64 // of the last reply's request; 0 before
 
 	projecting sync.Mutex // guards what follows: the ask of a cancelled turn may still be at it when the next one begins
 	projector  projection.Projector
@@ -81,10 +81,11 @@ type turn struct {
 
 	// Owned by the loop.
 	round  int              // model calls so far
-	calls  map[uint64]*call // dispatched, not answered
+	calls  map[uint64]*call // dispatched, without a result
 	result TurnResult
-	over   bool
-	layers layers
+	// finished is ended as the loop sees it.
+	finished bool
+	layers   layers
 	// What repeats itself among the calls that were performed, and among those that
 	// the core refused, whose results come before those of their reply's others.
 	guard, refused guard
@@ -103,7 +104,7 @@ type call struct {
 	args    string
 	effect  string // as journaled; "" for one of a transcript of before
 	op      tools.Op
-	refused bool          // by the core, which answers it itself
+	refused bool          // by the core, which makes its result itself
 	lost    *event.Result // what the core could not take
 }
 
@@ -111,7 +112,7 @@ type call struct {
 func (s *Session) start(parent context.Context) {
 	s.ctx, s.stop = context.WithCancel(parent)
 	s.mail = newMailbox()
-	if s.held != nil {
+	if s.leased != nil {
 		s.wg.Go(s.keepLease)
 	}
 	s.wg.Go(func() {
@@ -125,7 +126,7 @@ func (s *Session) start(parent context.Context) {
 	})
 }
 
-// close suspends the session: running work is stopped, nothing is answered to
+// close suspends the session: running work is stopped, nothing is returned to
 // the core, and a later resume goes on from the journal.
 func (s *Session) close() {
 	s.stop()
@@ -151,7 +152,7 @@ func (s *Session) open() error {
 	return s.broken
 }
 
-// prompt accepts a turn and answers its id at once.
+// prompt accepts a turn and returns its id at once.
 func (s *Session) prompt(p Prompt) (uint64, error) {
 	if err := s.ended(); err != nil {
 		return 0, err
@@ -173,15 +174,15 @@ func (s *Session) prompt(p Prompt) (uint64, error) {
 	return t.id, nil
 }
 
-// ended answers why the session does not go on in this process, or nil. A resume
+// ended returns why the session does not go on in this process, or nil. A resume
 // makes it anew.
 func (s *Session) ended() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over == nil {
+	if s.endedBy == nil {
 		return nil
 	}
-	return fmt.Errorf("session %s does not go on here; resume it or make a new one: %w", s.id, s.over)
+	return fmt.Errorf("session %s does not go on here; resume it or make a new one: %w", s.id, s.endedBy)
 }
 
 // begin steps the core with a prompt. Loop only.
@@ -216,7 +217,7 @@ func (s *Session) touch(change func(*store.Session)) {
 	}
 }
 
-// cancelTurn ends a running or queued turn; 0 is the running one. It answers false
+// cancelTurn ends a running or queued turn; 0 is the running one. It returns false
 // when there is no such turn under way. What a turn does stops at once, also while
 // its end waits until it can be stored.
 func (s *Session) cancelTurn(ctx context.Context, id uint64) (bool, error) {
@@ -258,7 +259,7 @@ func (s *Session) stopWork(id uint64) (found bool) {
 // end cancels a turn in the core; why says so in the transcript. Loop only.
 func (s *Session) end(t *turn, why event.Payload) {
 	t.cancel()
-	if t.over {
+	if t.finished {
 		return
 	}
 	event.Valid(why)
@@ -294,7 +295,7 @@ func (t *turn) cutOff() []event.Payload {
 // reads of the end finds the session at rest. Loop only.
 func (s *Session) ending(t *turn) {
 	t.cancel()
-	t.over = true
+	t.finished = true
 	s.queue = remove(s.queue, t)
 	s.releasePictures(t)
 	s.mu.Lock()
@@ -311,7 +312,7 @@ func (s *Session) finish(t *turn, outcome string) {
 	close(t.done)
 }
 
-// wait answers how a turn ended.
+// wait returns how a turn ended.
 func (s *Session) wait(ctx context.Context, id uint64) (TurnResult, error) {
 	s.mu.Lock()
 	t, ok := s.turns[id]
@@ -329,7 +330,7 @@ func (s *Session) wait(ctx context.Context, id uint64) (TurnResult, error) {
 	}
 }
 
-// note tells the status bar what the session is at.
+// setDoing is what the status bar says that the session is at.
 func (s *Session) setDoing(text string) {
 	s.mu.Lock()
 	s.doing = event.Text(text)

@@ -15,13 +15,13 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// step tells the core what happened and performs the actions it answers. What
+// step steps the core with what happened and performs the actions it returns. What
 // caused the step and every action are in the transcript, in one append, before
 // any of them is performed. Loop only.
 func (s *Session) step(ev core.Event, causes ...event.Payload) {
 	event.Valid(&ev)
 	for _, c := range causes {
-		event.Valid(c) // to be what the core was told
+		event.Valid(c) // to be what the core is stepped with
 	}
 	actions, err := s.stepCore(s.ctx, ev)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *plan) place(first uint64) {
 	}
 }
 
-// refused is a call that the core refused, with what it told the model.
+// refused is a call that the core refused, with its text for the model.
 type refused struct {
 	call   *call
 	result *event.Result
@@ -118,11 +118,11 @@ type ask struct {
 	before <-chan struct{} // closed when the session's ask before it has come back; nil for the first
 }
 
-// ledger is what a session knows of its turns, enough to tell which events a
+// ledger is what a session knows of its turns, enough to see which events a
 // step's actions are.
 type ledger struct {
 	queue   []*turn // accepted turns; the first one runs
-	asked   chain   // what the core's asks held so far
+	asked   chain   // what was in the core's requests so far
 	profile string  // the name that asks carry; "": the turn's own
 }
 
@@ -177,7 +177,7 @@ func outcomeOf(done *core.Done, cause event.Payload) string {
 }
 
 // planCalls writes one event for each call of a reply, and the result of those
-// that the core refused. The core gives every call an id, in order; a refused
+// that the core refused. Every call has an id of the core, in order; a refused
 // one is a hole among the actions.
 func (p *plan) planCalls(t *turn, m *event.Message, calls []core.Call, actions []core.Action) {
 	p.turn = t
@@ -216,7 +216,7 @@ func (p *plan) planCalls(t *turn, m *event.Message, calls []core.Call, actions [
 // firstCallID is the id that the core gave to the first call of a reply; the
 // others follow it. A refused call is no action and shows only as a hole, so the
 // first action is looked for among the calls; a reply with nothing but refused
-// ones is answered by an ask, whose conversation tells.
+// ones is followed by a request, whose conversation has it.
 func firstCallID(calls []core.Call, actions []core.Action) uint64 {
 	if ask := actions[len(actions)-1].Op.Model; ask != nil {
 		for _, msg := range slices.Backward(ask.Messages) {
@@ -239,7 +239,7 @@ func callOf(op core.Op) core.Call {
 	return core.Call{Read: op.Read, Write: op.Write, Patch: op.Patch, Exec: op.Exec, Git: op.Git, Browse: op.Browse, Tool: op.Tool}
 }
 
-// refusal is what the core told the model about a call that it did not dispatch.
+// refusal is the core's text for the model about a call that it did not dispatch.
 func refusal(c core.Call) string { return abi.Refused(pathOf(c)) }
 
 // pathOf is the path that a call names, "" for one without.

@@ -22,7 +22,7 @@ import (
 const maxBase = 8 << 20
 
 // workspace journals what an edit is about to do before the editor does it, so
-// that a resume after a crash tells from the file whether it was done.
+// that a resume after a crash sees from the file whether it was done.
 type workspace struct {
 	tools.Workspace
 	journal *journal
@@ -116,7 +116,7 @@ func inflate(base string) (string, error) {
 	return string(text), nil
 }
 
-// sortedCalls answers outstanding calls in the order of their ids.
+// sortedCalls returns the outstanding calls in the order of their ids.
 func sortedCalls(calls map[uint64]*call) []*call {
 	out := make([]*call, 0, len(calls))
 	for _, c := range calls {
@@ -126,7 +126,7 @@ func sortedCalls(calls map[uint64]*call) []*call {
 	return out
 }
 
-// remove answers the queue without t, in a new slice.
+// remove returns the queue without t, in a new slice.
 func remove(queue []*turn, t *turn) []*turn {
 	return slices.DeleteFunc(slices.Clone(queue), func(o *turn) bool { return o == t })
 }

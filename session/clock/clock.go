@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Clock tells and spends time.
+// Clock reads and spends time.
 type Clock interface {
 	// Now is the current instant, UTC.
 	Now() time.Time
-	// Sleep waits for d or until ctx ends, and answers ctx's error then. When a
+	// Sleep waits for d or until ctx ends, and returns ctx's error then. When a
 	// deadline and the end of the wait coincide, the deadline wins.
 	Sleep(ctx context.Context, d time.Duration) error
 	// WithTimeout is context.WithTimeout on this clock.

@@ -70,7 +70,7 @@ func (v *Virtual) Sleep(ctx context.Context, d time.Duration) error {
 
 // WithTimeout implements Clock. The deadline is virtual: the context ends, with
 // context.DeadlineExceeded, when a Sleep under it reaches the deadline, and not
-// by itself; its Deadline method answers ctx's own.
+// by itself; its Deadline method returns ctx's own.
 func (v *Virtual) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	at := v.Now().Add(d)
 	if outer, ok := ctx.Value(boundKey{v}).(*bound); ok && !at.Before(outer.at) {
@@ -91,7 +91,7 @@ func (v *Virtual) WithTimeout(ctx context.Context, d time.Duration) (context.Con
 	}
 }
 
-// limited is what WithTimeout gives out.
+// limited is what WithTimeout returns.
 type limited struct {
 	context.Context
 	bound *bound

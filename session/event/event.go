@@ -1,4 +1,4 @@
-// Package event holds the payloads of a session's transcript: one struct a
+// Package event defines the payloads of a session's transcript: one struct a
 // kind, and their JSON form {"kind": …, members…}. The transcript is the one
 // source of truth of a session; everything else is a fold over these.
 package event
@@ -89,7 +89,7 @@ type Ask struct {
 	Digest   string `json:"digest"`
 }
 
-// Message is a model's whole answer. Calls are as the provider sent them, made
+// Message is a model's whole reply. Calls are as the provider sent them, made
 // unique (model.Normalize).
 type Message struct {
 	Turn       uint64               `json:"turn"`
@@ -100,12 +100,12 @@ type Message struct {
 	Usage      model.Usage          `json:"usage"`
 	Finish     string               `json:"finish"`
 	ProviderID string               `json:"provider_id,omitempty"`
-	Profile    string               `json:"profile,omitempty"` // which profile answered
+	Profile    string               `json:"profile,omitempty"` // which profile replied
 	// Sealed is the provider's own form of the reasoning (model.Response).
 	Sealed jsontext.Value `json:"sealed,omitzero"`
 	// Refused says that the reply never reached the core, because a call in it
-	// names no tool or does not fit its schema: its calls are answered by results
-	// and the model is asked again within the same ask.
+	// names no tool or does not fit its schema: its calls get results
+	// and another request is made within the same ask.
 	Refused bool `json:"refused,omitzero"`
 }
 
@@ -138,7 +138,7 @@ type Approval struct {
 }
 
 // Intent is an edit that is about to be made, recorded before it is: from the
-// hashes a resume after a crash tells whether it was.
+// hashes a resume after a crash sees whether it was.
 type Intent struct {
 	Turn uint64 `json:"turn"`
 	ID   uint64 `json:"id"` // the core's call
@@ -159,12 +159,12 @@ const (
 	Interrupted State = "interrupted"
 )
 
-// Result answers a call, exactly one each; a later second one is ignored.
+// Result ends a call, exactly one each; a later second one is ignored.
 type Result struct {
 	Turn uint64 `json:"turn"`
 	ID   uint64 `json:"id"`   // the core's call, 0 when the reply never reached the core
 	Call uint64 `json:"call"` // the transcript index of the call's event
-	// State completed gives the core Failed=false, every other true.
+	// For the core State completed is Failed=false, every other true.
 	State State  `json:"state"`
 	Text  string `json:"text"`
 	Edit  *Edit  `json:"edit,omitempty"`
@@ -278,7 +278,7 @@ type Note struct {
 // Refused names files that are not sent to a profile any more.
 type Refused struct {
 	Profile string   `json:"profile"`
-	Files   []string `json:"files"` // the hex SHA-256 of what they hold
+	Files   []string `json:"files"` // the hex SHA-256 of their bytes
 }
 
 // Unknown is an event of a kind that this program does not know, kept as it is.

@@ -8,7 +8,7 @@ import (
 
 // Agree reports the first difference between a folded history and the core's own
 // conversation: the text of users and agents, calls by id, and each result's text
-// and whether it failed. What the core never knew is passed over: notes, answers
+// and whether it failed. What the core never knew is passed over: notes, replies
 // without text and calls, and replies that were refused before they reached it.
 // So is the wording of a cancelled call's result, of which each side has its own,
 // and the order of results, which the core keeps as they arrived.
@@ -104,7 +104,7 @@ func agreeAgent(m Message, core []abi.Message) ([]abi.Message, error) {
 		delete(results, c.ID)
 	}
 	for id := range results {
-		return nil, fmt.Errorf("the core has a result of call %d, which the message does not hold", id)
+		return nil, fmt.Errorf("the core has a result of call %d, which is not in the message", id)
 	}
 	return rest, nil
 }

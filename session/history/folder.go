@@ -10,9 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Folder is Fold in steps: it is told each event once and answers the history so
-// far at any time. The zero value is an empty conversation. It is not safe for
-// concurrent use.
+// Folder is Fold in steps: Add takes each event once, and History returns the
+// conversation so far at any time. The zero value is an empty conversation. It is
+// not safe for concurrent use.
 type Folder struct {
 	next        uint64 // events below it were added
 	messages    []Message
@@ -22,7 +22,7 @@ type Folder struct {
 	running  uint64    // the turn that runs, 0 for none
 	highest  uint64    // the highest turn accepted
 	queue    []Message // prompts that wait, in order
-	notes    []Message // told when the next turn starts
+	notes    []Message // for the start of the next turn
 	answered uint64    // the highest ask whose reply reached the core
 
 	open      int              // calls without a result
@@ -71,8 +71,8 @@ func (f *Folder) Add(e store.Event, p event.Payload) error {
 	return nil
 }
 
-// History answers the conversation so far. Later events do not change what was
-// answered.
+// History returns the conversation so far. Later events do not change what was
+// returned.
 func (f *Folder) History() History {
 	h := History{Messages: slices.Clone(f.messages), Activations: slices.Clone(f.activations)}
 	if f.summary != nil {
@@ -126,8 +126,8 @@ func (f *Folder) done(d *event.Done) {
 	}
 }
 
-// message takes a model's answer. One that came after its turn had ended, or a
-// second one to an ask, never reached the core and is left out with its calls.
+// message takes a model's reply. One that came after its turn had ended, or a
+// second one to a request, never reached the core and is left out with its calls.
 func (f *Folder) message(index uint64, m *event.Message) {
 	f.numbering = false
 	if (m.Turn != 0 && m.Turn != f.running) || (m.Ask != 0 && m.Ask <= f.answered) {
@@ -151,7 +151,7 @@ func (f *Folder) message(index uint64, m *event.Message) {
 	f.numbering, f.numbered = true, 0
 }
 
-// ask settles what is still open of other turns: the core answered those calls as
+// ask settles what is still open of other turns: in the core those calls ended as
 // cancelled, and a result that comes after the model was asked again would change
 // what it has read already.
 func (f *Folder) ask(a *event.Ask) {
@@ -171,7 +171,7 @@ func (f *Folder) ask(a *event.Ask) {
 	}
 }
 
-// call gives the next call of the last message the core's id.
+// call sets the core's id of the next call of the last message.
 func (f *Folder) call(index uint64, c *event.Call) {
 	at := place{len(f.messages) - 1, f.numbered}
 	if !f.numbering || at.call >= len(f.messages[at.message].Calls) {
@@ -220,7 +220,7 @@ func (f *Folder) isOpen(at place) bool {
 	return state == Running || state == Awaiting
 }
 
-// change edits a copy of the message's calls: histories that were answered
+// change edits a copy of the message's calls: histories that were returned
 // before share the old ones.
 func (f *Folder) change(at place, edit func(*Call)) {
 	m := &f.messages[at.message]
@@ -243,7 +243,7 @@ func ended(s event.State) CallState {
 	}
 }
 
-// metadata tells a projection's hooks what the person pointed at, without the
+// metadata says to a projection's hooks what the person pointed at, without the
 // text, which is in the message.
 func metadata(context []event.Context) (jsontext.Value, error) {
 	if len(context) == 0 {

@@ -1,5 +1,5 @@
 // Package history folds a session's transcript into the conversation that a
-// model is shown: what people said, what the agent answered, and how each of its
+// model is shown: what people said, what the agent replied, and how each of its
 // calls ended. It is pure: equal transcripts give equal histories.
 //
 // The order is the core's: a turn that waits in the queue is not part of the
@@ -50,7 +50,7 @@ type Call struct {
 	Result     *string // raw, without a prefix; nil until there is one
 }
 
-// Message is one entry of the conversation. An assistant message holds its calls
+// Message is one entry of the conversation. An assistant message has its calls
 // and their results, so that a cut between messages never parts the two.
 type Message struct {
 	ID        uint64 // the transcript index of its event
@@ -106,7 +106,7 @@ func Fold(events iter.Seq2[store.Event, error]) (History, error) {
 	return f.History(), nil
 }
 
-// Started answers the place of the first message of a turn in h.Messages, or
+// Started returns the place of the first message of a turn in h.Messages, or
 // false when the turn has not started.
 func (h History) Started(turn uint64) (int, bool) {
 	for i, m := range h.Messages {
@@ -117,7 +117,7 @@ func (h History) Started(turn uint64) (int, bool) {
 	return 0, false
 }
 
-// Before answers the CoveredUpTo of a summary of everything before a turn. It is
+// Before returns the CoveredUpTo of a summary of everything before a turn. It is
 // false when there is nothing that an earlier summary does not cover already.
 func (h History) Before(turn uint64) (uint64, bool) {
 	i, ok := h.Started(turn)
@@ -127,7 +127,7 @@ func (h History) Before(turn uint64) (uint64, bool) {
 	return h.Messages[i-1].ID, true
 }
 
-// Until answers the conversation as it was before a turn, which is what a summary
+// Until returns the conversation as it was before a turn, which is what a summary
 // up to there is made from. It is all of it when the turn has not started.
 func (h History) Until(turn uint64) History {
 	if i, ok := h.Started(turn); ok {

@@ -35,7 +35,7 @@ func Prompt(text string, context []event.Context) string {
 	return b.String()
 }
 
-// Note is what the model reads for something that the host tells it.
+// Note is what the model reads for something that the host has to say to it.
 func Note(text string) string { return "[Note: " + text + "]" }
 
 func where(c event.Context) string {
@@ -54,7 +54,7 @@ func where(c event.Context) string {
 	return at
 }
 
-// fence is a run of backticks that the text does not hold.
+// fence is a run of backticks that is not in the text.
 func fence(text string) string {
 	longest, run := 2, 0
 	for _, r := range text {

@@ -1,5 +1,5 @@
 // Package historytest makes random transcripts together with the conversation
-// that the core would hold, for tests of whatever folds or projects them.
+// that the core would have, for tests of whatever folds or projects them.
 package historytest
 
 import (
@@ -17,7 +17,7 @@ import (
 )
 
 // Talk is a transcript, whose events have the indices of their places, its model
-// calls, and what the core was told to come to them.
+// calls, and what the core was stepped with to come to them.
 type Talk struct {
 	Payloads []event.Payload
 	Asks     []Ask
@@ -34,7 +34,7 @@ type Ask struct {
 	Core      []abi.Message
 }
 
-// Events answers the first n events as a store would.
+// Events returns the first n events as a store would.
 func (t Talk) Events(n int) ([]store.Event, error) {
 	out := make([]store.Event, n)
 	for i, p := range t.Payloads[:n] {
@@ -181,7 +181,7 @@ func (m *maker) round(turn uint64) bool {
 	return m.calls(turn, ask)
 }
 
-// refused is an answer that never reaches the core.
+// refused is a reply that never reaches the core.
 func (m *maker) refused(turn, ask uint64) {
 	msg := &event.Message{Turn: turn, Ask: ask, Refused: true}
 	for i := range 1 + m.IntN(2) {
@@ -194,7 +194,7 @@ func (m *maker) refused(turn, ask uint64) {
 	}
 }
 
-// calls is an answer with calls and their results; it says whether the turn goes
+// calls is a reply with calls and their results; it says whether the turn goes
 // on.
 func (m *maker) calls(turn, ask uint64) bool {
 	msg := &event.Message{Turn: turn, Ask: ask}
@@ -272,7 +272,7 @@ func (m *maker) answer(turn uint64, w open) {
 func (m *maker) cancel(turn uint64, waits []open) {
 	m.record(&event.Note{Turn: turn, Cancels: true})
 	m.step(abi.Event{Cancel: &abi.Cancel{Turn: turn}})
-	slices.SortFunc(waits, func(a, b open) int { return cmp.Compare(a.id, b.id) }) // as the core answers them
+	slices.SortFunc(waits, func(a, b open) int { return cmp.Compare(a.id, b.id) }) // as the core takes them
 	after := m.IntN(len(waits) + 1)
 	stop := func(waits []open) {
 		for _, w := range waits {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// freshID is an id that the store has no session of, held for the caller until
+// freshID is an id that the store has no session of, reserved for the caller until
 // release. A store that fails says so at the first write.
 func (m *Manager) freshID(ctx context.Context, st store.Store, p model.Profile) (id uuid.UUID, release func(), err error) {
 	for n := 1; ; n++ {
@@ -19,7 +19,7 @@ func (m *Manager) freshID(ctx context.Context, st store.Store, p model.Profile) 
 		_, used := m.sessions[id]
 		_, taken := m.changing[id]
 		if !used && !taken {
-			release = m.hold(id)
+			release = m.reserve(id)
 		}
 		m.mu.Unlock()
 		if used || taken {
@@ -41,7 +41,7 @@ func (m *Manager) alone(ctx context.Context, id uuid.UUID) (release func(), err 
 		m.mu.Lock()
 		other, taken := m.changing[id]
 		if !taken {
-			release = m.hold(id)
+			release = m.reserve(id)
 		}
 		m.mu.Unlock()
 		if !taken {
@@ -55,8 +55,8 @@ func (m *Manager) alone(ctx context.Context, id uuid.UUID) (release func(), err 
 	}
 }
 
-// hold marks a session as being changed. The caller holds mu.
-func (m *Manager) hold(id uuid.UUID) (release func()) {
+// reserve marks a session as being changed. The caller has locked mu.
+func (m *Manager) reserve(id uuid.UUID) (release func()) {
 	done := make(chan struct{})
 	m.changing[id] = done
 	return func() {

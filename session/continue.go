@@ -8,7 +8,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/tools"
 )
 
-// What answers a call that the session's end cut off: one that may have taken
+// The result of a call that the session's end cut off: one that may have taken
 // effect, and one that cannot have, because it waited for a call before it or for
 // the person. Neither is run again by itself.
 const (
@@ -27,7 +27,7 @@ func (s *Session) interrupted(ctx context.Context, l *log) []string {
 	return out
 }
 
-// cutOff is what the model is told of a call that had no result: calls that
+// cutOff is the text of the result of a call that had none: calls that
 // change something run one after the other, so behind the first of them without
 // one none was begun.
 func (s *Session) cutOff(ctx context.Context, l *log, c *call) string {
@@ -45,8 +45,8 @@ func (s *Session) cutOff(ctx context.Context, l *log, c *call) string {
 	return interruptedText
 }
 
-// goOn takes up what was under way when the journal ended. Loop only.
-func (s *Session) goOn(l *log) {
+// continueTurns continues what was under way when the journal ended. Loop only.
+func (s *Session) continueTurns(l *log) {
 	for _, t := range s.queue {
 		s.mu.Lock()
 		t.settings = s.settings
@@ -56,31 +56,31 @@ func (s *Session) goOn(l *log) {
 	t := s.queue[0]
 	switch {
 	case len(l.calls) > 0:
-		s.wg.Go(func() { s.takeUp(t, l) })
+		s.wg.Go(func() { s.continueCalls(t, l) })
 	case l.ask != nil:
 		s.ask(l.ask)
 	}
 }
 
-// takeUp answers the calls that have no result yet, in order: what only reads is
-// read again, an edit is completed or made when the file tells which, anything
+// continueCalls ends the calls that have no result yet, in order: what only reads
+// is read again, an edit is completed or made when the file shows which, anything
 // else is reported as interrupted.
-func (s *Session) takeUp(t *turn, l *log) {
-	var settled map[uint64]tools.Outcome
+func (s *Session) continueCalls(t *turn, l *log) {
+	var outcomes map[uint64]tools.Outcome
 	for _, c := range l.calls {
-		if out, known := s.settle(l, c); known {
-			if settled == nil {
-				settled = map[uint64]tools.Outcome{}
+		if out, known := s.knownOutcome(l, c); known {
+			if outcomes == nil {
+				outcomes = map[uint64]tools.Outcome{}
 			}
-			settled[c.id] = out
+			outcomes[c.id] = out
 		}
 	}
-	s.performExcept(t, l.calls, settled)
+	s.performExcept(t, l.calls, outcomes)
 }
 
-// settle tells from the file what became of a call; false when it is to be
-// performed.
-func (s *Session) settle(l *log, c *call) (tools.Outcome, bool) {
+// knownOutcome returns what became of a call, as the file shows; false when the
+// call is to be performed.
+func (s *Session) knownOutcome(l *log, c *call) (tools.Outcome, bool) {
 	effect := s.effectOf(s.ctx, c)
 	if repeatable(effect) {
 		return tools.Outcome{}, false
@@ -129,13 +129,13 @@ func (s *Session) hashNow(path string) (hash, text string) {
 	return hashOf(string(raw)), string(raw)
 }
 
-// repeatable tells the effects of calls that may run twice: they change nothing.
+// repeatable reports the effects of calls that may run twice: they change nothing.
 func repeatable(effect string) bool {
 	return effect == tools.None.String() || effect == tools.Read.String()
 }
 
-// effectOf is a call's effect as it was journaled, also when the tool is gone; a
-// call of a transcript of before has none there, and its tool tells.
+// effectOf is a call's effect as it was journaled, also when there is no such tool
+// any more. A call of an older transcript has none there; its tool says.
 func (s *Session) effectOf(ctx context.Context, c *call) string {
 	if c.effect != "" {
 		return c.effect
