@@ -20,7 +20,7 @@ var mayImport = map[string][]string{
 	"lsp/wire":                {"lsp/text"},
 	"lsp/lsptest":             {"lsp/text", "lsp/wire"},
 	"session":                 {"core", "core/abi", "session/", "tools", "checker", "workspace"},
-	"session/event":           {"core/abi", "session/model"},
+	"session/event":           {"core/abi", "session/model", "workspace"},
 	"session/history":         {"core/abi", "session/event", "session/model", "session/store"},
 	"session/projection":      {"session/history", "session/model"},
 	"session/model":           {"core/abi"},

@@ -19,7 +19,11 @@
 //	}
 package checker
 
-import "time"
+import (
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
+)
 
 // Outcome is what a check came to. The four stay apart everywhere.
 type Outcome int
@@ -92,7 +96,7 @@ func (r Result) ForPerson() string {
 	if r.Outcome != Clean {
 		return r.ForModel()
 	}
-	said := "[check] `" + commandLine(r.Command) + "` found nothing"
+	said := "[check] `" + workspace.CommandLine(r.Command) + "` found nothing"
 	if r.Note != "" {
 		said += "; " + r.Note
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/reviewdog/errorformat"
 )
 
@@ -17,7 +18,7 @@ func customPlan(j job, cmd Command) plan {
 	case len(cmd.Formats) > 0:
 		efm, err := readFormats(cmd.Formats)
 		if err != nil {
-			p.fail = fmt.Sprintf("the configured formats of `%s` cannot be read (%v), so %s", commandLine(cmd.Argv), err, j.unchecked())
+			p.fail = fmt.Sprintf("the configured formats of `%s` cannot be read (%v), so %s", workspace.CommandLine(cmd.Argv), err, j.unchecked())
 			return p
 		}
 		p.parse = func(out output) report { return parseCustom(efm, tool, cmd.Unit, out) }

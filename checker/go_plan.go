@@ -55,7 +55,7 @@ func (c *Checker) goPlan(_ context.Context, j job) plan {
 func (c *Checker) remember(j job, p plan, now *baseline) (before *baseline) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	st, command := c.roots[rootKey{j.root, j.tc.Ecosystem}], commandLine(p.shown)
+	st, command := c.roots[rootKey{j.root, j.tc.Ecosystem}], workspace.CommandLine(p.shown)
 	before = st.before[command]
 	st.before[command] = now
 	return before

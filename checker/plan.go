@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // plan is how a job is done: what to run, and how to read it.
@@ -43,9 +45,9 @@ type plan struct {
 
 // title names the commands of a plan that a report comes from.
 func (p plan) title(rep *report) string {
-	said := "`" + commandLine(p.shown) + "`"
+	said := "`" + workspace.CommandLine(p.shown) + "`"
 	if rep.also && len(p.also) > 0 {
-		said += " and `" + commandLine(p.also) + "`"
+		said += " and `" + workspace.CommandLine(p.also) + "`"
 	}
 	return said
 }

@@ -172,7 +172,7 @@ func (c *Checker) answer(j job, p plan, rep report, r Result) Result {
 
 // unanswered says why a run gave nothing to read, "" when it did.
 func (c *Checker) unanswered(ctx context.Context, j job, p plan, ran proc.Result, err error) string {
-	cmd := "`" + commandLine(p.shown) + "`"
+	cmd := "`" + workspace.CommandLine(p.shown) + "`"
 	switch {
 	case err != nil:
 		return fmt.Sprintf("%s could not be started (%v), so %s", cmd, err, j.unchecked())
@@ -213,7 +213,7 @@ func blocked(ran proc.Result) string {
 // verdict decides whether a tool that ran did check: "" when it did, else why
 // not. What a tool that succeeded printed without finding anything is chatter.
 func verdict(j job, p plan, code int, rep *report) string {
-	cmd := "`" + commandLine(p.shown) + "`"
+	cmd := "`" + workspace.CommandLine(p.shown) + "`"
 	switch {
 	case rep.broken != "":
 		return fmt.Sprintf("%s could not check, so %s: %s", cmd, j.unchecked(), headAndTail(rep.broken, 2000))
@@ -253,7 +253,7 @@ func limits(j job, p plan, unseen []Unseen) string {
 // uncheckedEdits says that a tool with nothing to report did not look at what was
 // edited, "" when it did.
 func uncheckedEdits(j job, p plan) string {
-	cmd := "`" + commandLine(p.shown) + "`"
+	cmd := "`" + workspace.CommandLine(p.shown) + "`"
 	if len(p.outside) > 0 {
 		return fmt.Sprintf("%s does not look at %s, being in no module that is built here, so %s",
 			cmd, workspace.Relative(j.root, p.outside[0]), j.unchecked())

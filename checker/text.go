@@ -86,15 +86,3 @@ func count(n int, one, many string) string {
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }
-
-// commandLine shows an argument list as a person would type it.
-func commandLine(argv []string) string {
-	shown := make([]string, len(argv))
-	for i, arg := range argv {
-		shown[i] = arg
-		if arg == "" || strings.ContainsAny(arg, " \t\n\"'\\$&|;<>()*?`") {
-			shown[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(shown, " ")
-}

@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/lsp/editor"
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"go.lsp.dev/protocol"
 )
 
@@ -94,7 +94,7 @@ func (f *findings) showCheck(r checker.Result) {
 	kind, said := protocol.MessageTypeInfo, r.ForPerson()
 	switch r.Outcome {
 	case checker.Found:
-		kind, said = protocol.MessageTypeWarning, "[check] `"+strings.Join(r.Command, " ")+"` found "+problems(len(r.Findings))
+		kind, said = protocol.MessageTypeWarning, "[check] `"+workspace.CommandLine(r.Command)+"` found "+problems(len(r.Findings))
 	case checker.Failed:
 		kind = protocol.MessageTypeWarning
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 )
@@ -61,7 +62,7 @@ func (f *findings) take(root string, r checker.Result) {
 	checked := r.Root + "\x00" + r.Ecosystem
 	switch r.Outcome {
 	case checker.Failed:
-		f.log.Warn("unchecked: the checker gave no answer", "root", r.Root, "command", strings.Join(r.Command, " "), "reason", r.Text)
+		f.log.Warn("unchecked: the checker gave no answer", "root", r.Root, "command", workspace.CommandLine(r.Command), "reason", r.Text)
 	case checker.Skipped:
 		f.log.Info("not checked", "root", r.Root, "reason", r.Text)
 	}

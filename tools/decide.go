@@ -185,23 +185,9 @@ var runs = []string{"run", "exec", "x", "dlx", "eval", "script", "tool", "instal
 func execKey(argv []string) string {
 	if len(argv) > 1 && subcommand.MatchString(argv[1]) && !slices.Contains(runners, programName(argv[0])) &&
 		!slices.Contains(runs, argv[1]) {
-		return commandLine(argv[:2])
+		return workspace.CommandLine(argv[:2])
 	}
-	return commandLine(argv)
-}
-
-// commandLine spells arguments so that a person can tell them apart.
-func commandLine(argv []string) string {
-	parts := make([]string, len(argv))
-	for i, a := range argv {
-		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
-			return r <= ' ' || r == 0x7f || r >= 0x80 || strings.ContainsRune("'\"\\$`*?[]{}()<>|&;#!~", r)
-		}) {
-			a = fmt.Sprintf("%q", a)
-		}
-		parts[i] = a
-	}
-	return strings.Join(parts, " ")
+	return workspace.CommandLine(argv)
 }
 
 // cleanCwd makes a working directory of one that a call names.

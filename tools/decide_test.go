@@ -115,7 +115,7 @@ func TestPolicyDecides(t *testing.T) {
 func TestAPersonSeesWhatWouldHappen(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "a\nb\n", "go.sum": "x\n"})
 	d := "sub dir"
-	exec := execOp("sh", "-c", "rm -rf *; echo 'x'")
+	exec := execOp("sh", "-c", `rm -rf *; echo "x"`)
 	exec.Exec.Cwd = &d
 	for _, tt := range []struct {
 		op   Op
@@ -124,7 +124,7 @@ func TestAPersonSeesWhatWouldHappen(t *testing.T) {
 		{patchOp("a.txt", "@@ -1 +1 @@\n-a\n+A\n"), Decision{Ask, "Change a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n", "", "edits", Write, true, ""}},
 		{writeOp("n.txt", "x\n"), Decision{Ask, "Create n.txt", "--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+x\n", "", "edits", Write, true, ""}},
 		{patchOp("go.sum", "@@ -1 +1 @@\n-x\n+y\n"), Decision{Ask, "Change go.sum: it is a lock file", "--- a/go.sum\n+++ b/go.sum\n@@ -1 +1 @@\n-x\n+y\n", "", "edit go.sum", Write, true, ""}},
-		{exec, Decision{Ask, `Run sh -c "rm -rf *; echo 'x'"`, "sh -c \"rm -rf *; echo 'x'\"\nin sub dir", "", `exec sh -c "rm -rf *; echo 'x'"`, Run, true, ""}},
+		{exec, Decision{Ask, `Run sh -c 'rm -rf *; echo "x"'`, "sh -c 'rm -rf *; echo \"x\"'\nin sub dir", "", `exec sh -c 'rm -rf *; echo "x"'`, Run, true, ""}},
 		{execOp("go", "test", "./..."), Decision{Ask, "Run go test ./...", "go test ./...\nin .", "", "exec go test", Run, true, ""}},
 		{execOp("go", "run", "evil.go"), Decision{Ask, "Run go run evil.go", "go run evil.go\nin .", "", "exec go run evil.go", Run, true, ""}},
 		{gitOp("push", "origin"), Decision{Ask, "Run git push origin", "git push origin\nin .", "", "git push", Run, true, ""}},

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
-
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
@@ -37,7 +36,7 @@ func (t execTool) Run(ctx context.Context, c Call) Outcome {
 
 func (e *Executor) decideExec(op execArgs) Decision {
 	d := Decision{
-		Title: "Run " + clip(commandLine(op.Argv)), Detail: execDetail(op), Effect: Run, Verdict: Ask,
+		Title: "Run " + clip(workspace.CommandLine(op.Argv)), Detail: execDetail(op), Effect: Run, Verdict: Ask,
 		Key: "exec " + execKey(op.Argv),
 	}
 	if e.policy().Mode == ModeAll {
@@ -71,7 +70,7 @@ func execDetail(op execArgs) string {
 	if op.Cwd != nil && *op.Cwd != "" {
 		cwd = *op.Cwd
 	}
-	return commandLine(op.Argv) + "\nin " + filepath.ToSlash(cwd)
+	return workspace.CommandLine(op.Argv) + "\nin " + filepath.ToSlash(cwd)
 }
 
 func (e *Executor) exec(ctx context.Context, op execArgs) Outcome {

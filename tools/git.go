@@ -62,7 +62,7 @@ func (t gitTool) Decide(_ context.Context, c Call) Decision {
 func (t gitTool) Run(ctx context.Context, c Call) Outcome { return t.git(ctx, Arguments[gitArgs](c)) }
 
 func (e *Executor) decideGit(op gitArgs) Decision {
-	line := commandLine(append([]string{"git"}, op.Argv...))
+	line := workspace.CommandLine(append([]string{"git"}, op.Argv...))
 	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin .", Verdict: Ask, Effect: Run}
 	c, err := parseGit(op.Argv)
 	if err != nil {

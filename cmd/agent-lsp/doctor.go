@@ -17,6 +17,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/core"
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // doctorCommand is agent-lsp doctor: what a bug report needs, without secrets.
@@ -151,7 +152,7 @@ func toolchains(dir string) []string {
 	var out []string
 	for _, root := range roots {
 		if tc, ok := checker.Detect(root); ok {
-			out = append(out, fmt.Sprintf("%s (%s): %s", tc.Ecosystem, filepath.Join(root, tc.Marker), strings.Join(tc.Check, " ")))
+			out = append(out, fmt.Sprintf("%s (%s): %s", tc.Ecosystem, filepath.Join(root, tc.Marker), workspace.CommandLine(tc.Check)))
 		}
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // shownLines bounds what is shown of a call's result; the whole of it is in the
@@ -94,7 +95,7 @@ func plain(text string) string {
 func controls(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
 func checkLine(c *event.Check) string {
-	command := strings.Join(c.Command, " ")
+	command := workspace.CommandLine(c.Command)
 	switch c.Outcome {
 	case "found":
 		if len(c.Findings) == 1 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -29,7 +30,7 @@ func (c *Call) Heading() string {
 // Heading is the title of a check; without one, as in transcripts of before, what
 // the title would be.
 func (c *Check) Heading() string {
-	command := strings.Join(c.Command, " ")
+	command := workspace.CommandLine(c.Command)
 	switch {
 	case c.Title != "":
 		return c.Title
