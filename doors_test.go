@@ -17,9 +17,9 @@ import (
 // runs in a workspace or on data of one belongs here only where the person
 // switched the sandbox off.
 var unconfined = []string{
-	"cmd/agent-lsp/checks.go confineChecks", // the person switched it off
-	"tools/sandbox.go switchedOff",          // the person switched it off
-	"tools/sandbox.go looking",              // where the system cannot confine; the configuration names no program
+	"server/checks.go confineChecks", // the person switched it off
+	"tools/sandbox.go switchedOff",   // the person switched it off
+	"tools/sandbox.go looking",       // where the system cannot confine; the configuration names no program
 }
 
 func TestEveryUnconfinedProgramIsListed(t *testing.T) {

@@ -130,7 +130,7 @@ func unless(ok bool, seen ...any) string {
 func TestCommandsTakeEffectInTheOrderOfArrival(t *testing.T) {
 	waits := scriptFile(t, "  - {when: \"1/1\", text: done, latency: 1h}\n  - {when: \"2/1\", text: done, latency: 1h}\n")
 	profile := map[string]any{"provider": "script", "script": waits}
-	a := arrivals{lsptest.Start(t, server(t), lsptest.Options{
+	a := arrivals{lsptest.Start(t, program(t), lsptest.Options{
 		Folders: []string{t.TempDir()},
 		InitializationOptions: encoded(t, map[string]any{
 			"store": "memory:", "profile": "left", "profiles": map[string]any{"left": profile, "right": profile},

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/checker"
-	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/core"
+	"github.com/agent-lsp/agent-lsp/server"
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 	"github.com/agent-lsp/agent-lsp/workspace"
@@ -35,9 +35,7 @@ func (d *doctorCommand) Run(_ *cli, std stdio) int {
 		fmt.Fprintln(std.err, "agent-lsp doctor:", err)
 		return exitError
 	}
-	a := &app{}
-	a.loggingTo(std.err)
-	r := a.settings(dir)
+	r := server.Settings(dir, logTo(std.err))
 	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 	defer w.Flush() //nolint:errcheck // who reads the output is gone
 
@@ -48,8 +46,8 @@ func (d *doctorCommand) Run(_ *cli, std stdio) int {
 	line("built with", runtime.Version())
 	line("system", runtime.GOOS+"/"+runtime.GOARCH)
 	line("core", coreState())
-	line("sandbox for commands", sandboxState(&r.Config))
-	line("sessions", a.storeState(r.Config.Store))
+	line("sandbox for commands", server.SandboxState(&r.Config))
+	line("sessions", storeState(r.Config.Store))
 
 	section("Workspace " + dir)
 	for _, text := range toolchains(dir) {
@@ -104,20 +102,13 @@ func coreState() string {
 	return fmt.Sprintf("opens, abi %d", core.ABI)
 }
 
-func sandboxState(c *config.Config) string {
-	if !c.Exec.Sandbox {
-		return "switched off"
-	}
-	return proc.SandboxSupport().String()
-}
-
 // storeState opens the store and counts what is in it.
-func (a *app) storeState(dsn string) string {
+func storeState(dsn string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), doctorLimit)
 	defer cancel()
 	var err error
 	if dsn == "" {
-		if dsn, err = a.defaultStore(); err != nil {
+		if dsn, err = server.DefaultStore(); err != nil {
 			return err.Error()
 		}
 	}

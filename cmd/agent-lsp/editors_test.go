@@ -40,7 +40,7 @@ func TestEveryEditorEndsWithTheSameTexts(t *testing.T) {
 			}
 			o.Folders, o.Transcript = []string{dir}, true
 			o.InitializationOptions = scripted(t, entries, map[string]any{"approvals": "edits"})
-			e := lsptest.Start(t, server(t), o)
+			e := lsptest.Start(t, program(t), o)
 			e.Initialize()
 			uri := e.Open(filepath.Join(dir, "open.txt"))
 			e.Replace(uri, "one", "typed")

@@ -153,7 +153,7 @@ func brokenEdits(t *testing.T, k broken, editor string) {
 		}
 	}
 	fmt.Fprintf(&entries, "  - {when: %q, text: done}\n", when)
-	e := lsptest.Start(t, server(t, env...), lsptest.Options{
+	e := lsptest.Start(t, program(t, env...), lsptest.Options{
 		Timeout: 5 * time.Minute, // ten checks of a slow tool on a busy machine
 		Folders: []string{dir}, Transcript: true, SavesEdits: editor == "saves", Edits: lsptest.EditAfter,
 		InitializationOptions: scripted(t, entries.String(), map[string]any{"approvals": "edits"}),

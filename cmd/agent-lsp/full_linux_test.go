@@ -62,7 +62,7 @@ func TestASessionWaitsWhileItsDiskIsFull(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dsn, fill, empty := smallDisk(t)
-			e := lsptest.Start(t, server(t, "AGENT_LSP_STORE="+dsn), lsptest.Options{
+			e := lsptest.Start(t, program(t, "AGENT_LSP_STORE="+dsn), lsptest.Options{
 				Folders:               []string{t.TempDir()},
 				InitializationOptions: scripted(t, "  - text: One.\n  - text: "+strings.Repeat("two ", 5000)+"\n  - text: Three.\n", nil),
 			})

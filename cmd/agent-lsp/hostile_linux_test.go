@@ -24,7 +24,7 @@ func TestOutputWithoutEndLeavesTheServerSmall(t *testing.T) {
 		return fmt.Sprintf("{exec: {argv: [sh, -c, %q]}}", script)
 	}
 	small := flood("head -c 2000000 /dev/zero; yes 'é€😀' | head -c 2000000 >&2; echo END >&2")
-	e := lsptest.Start(t, server(t), lsptest.Options{
+	e := lsptest.Start(t, program(t), lsptest.Options{
 		Folders: []string{t.TempDir()}, Transcript: true, Timeout: 5 * time.Minute,
 		InitializationOptions: scripted(t, strings.Join([]string{
 			"  - {when: \"1/1\", calls: [" + small + "]}",
@@ -86,7 +86,7 @@ func TestACommandTakesNothingOfTheConversation(t *testing.T) {
 		}
 	}
 	script := "greedy; cat; head -c 10; dd bs=1 count=10 2>/dev/null; read line || echo none; greedy; cat & : >running; cat go; wait; cat; greedy; echo END"
-	e := lsptest.Start(t, server(t), lsptest.Options{
+	e := lsptest.Start(t, program(t), lsptest.Options{
 		Folders: []string{dir}, Transcript: true,
 		InitializationOptions: scripted(t, fmt.Sprintf("  - calls: [{exec: {argv: [sh, -c, %q]}}]\n  - text: done\n", script), map[string]any{"approvals": "all"}),
 	})

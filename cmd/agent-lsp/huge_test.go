@@ -10,7 +10,7 @@ import (
 // TestAHugePromptIsRefusedAndTheServerGoesOn sends 24 MiB over stdio, and then the
 // most that is taken.
 func TestAHugePromptIsRefusedAndTheServerGoesOn(t *testing.T) {
-	e := lsptest.Start(t, server(t), lsptest.Options{
+	e := lsptest.Start(t, program(t), lsptest.Options{
 		Folders: []string{t.TempDir()}, InitializationOptions: scripted(t, "  - text: Hello.\n  - text: That was long.\n", nil),
 	})
 	e.Initialize()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"runtime/debug"
 
@@ -39,6 +40,9 @@ func main() {
 	proc.Main()
 	os.Exit(run(os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
 }
+
+// logTo is the log of a subcommand that runs no server.
+func logTo(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
 // run parses a command line and performs it.
 func run(args []string, std stdio) (code int) {

@@ -84,7 +84,7 @@ func (tt manner) play(t *testing.T) {
 	entries += fmt.Sprintf("  - {when: \"%s\", text: done}\n  - {when: \"2/1\", calls: [{read: {path: a.txt}}]}\n  - {when: \"2/2\", text: read}\n", tt.says)
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "a.txt"), mannersDisk)
-	e := lsptest.Start(t, server(t), lsptest.Options{
+	e := lsptest.Start(t, program(t), lsptest.Options{
 		Folders: []string{dir}, Transcript: true, InitializationOptions: scripted(t, entries, map[string]any{"approvals": "edits"}),
 	})
 	e.Initialize()

@@ -46,7 +46,7 @@ func TestAPictureGoesFromTheEditorToTheModel(t *testing.T) {
 	argument := map[string]any{"text": "what is this?", "wait": true, "context": []any{map[string]any{"uri": text.URI(path)}}}
 	var session any
 	for _, which := range []string{"the first server", "another one"} {
-		e := lsptest.Start(t, server(t, "XDG_CONFIG_HOME="+home, "AGENT_LSP_STORE="+filepath.Join(home, "sessions.db")), lsptest.Options{Folders: []string{dir}, Transcript: true})
+		e := lsptest.Start(t, program(t, "XDG_CONFIG_HOME="+home, "AGENT_LSP_STORE="+filepath.Join(home, "sessions.db")), lsptest.Options{Folders: []string{dir}, Transcript: true})
 		e.Initialize()
 		if session != nil {
 			if _, rerr := e.Command("agent.session.resume", map[string]any{"session": session}); rerr != nil {

@@ -90,7 +90,7 @@ func TestFindingsStandWhereTheToolsMeanThem(t *testing.T) {
 				}
 			}
 			for _, unit := range []text.Encoding{text.UTF16, text.UTF8} {
-				e := lsptest.Start(t, server(t, env...), lsptest.Options{
+				e := lsptest.Start(t, program(t, env...), lsptest.Options{
 					Timeout: 5 * time.Minute, Folders: []string{dir}, Encodings: []text.Encoding{unit},
 				})
 				e.Initialize()
@@ -146,7 +146,7 @@ func TestFindingsOfUnsavedTextStandInIt(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "go.mod"), "module example.test/m\n\ngo 1.26\n")
 	put(t, filepath.Join(dir, "a.go"), "package m\n\nvar a = 1\n")
-	e := lsptest.Start(t, server(t), lsptest.Options{Folders: []string{dir}})
+	e := lsptest.Start(t, program(t), lsptest.Options{Folders: []string{dir}})
 	e.Initialize()
 	uri := e.Open(filepath.Join(dir, "a.go"))
 	const unsaved = "package m\n\n// one more line\nvar a = \"é😀𝒳\" + wrong\n"

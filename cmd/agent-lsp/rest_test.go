@@ -25,7 +25,7 @@ func TestCoreIsOpenedByTheFirstSession(t *testing.T) {
 		return yes
 	}
 	// The second and the third are where macOS and Windows look.
-	cmd := server(t, "XDG_CACHE_HOME="+cache, "HOME="+cache, "LocalAppData="+cache)
+	cmd := program(t, "XDG_CACHE_HOME="+cache, "HOME="+cache, "LocalAppData="+cache)
 	e := lsptest.Start(t, cmd, lsptest.Options{Folders: []string{dir}, InitializationOptions: scripted(t, "  - {text: Done.}\n", nil)})
 	e.Initialize()
 	file := filepath.Join(dir, "a.txt")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
+	"github.com/agent-lsp/agent-lsp/server"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -75,18 +76,18 @@ func (r *runCommand) run(ctx context.Context, std stdio) (code int, err error) {
 		return 0, err
 	}
 
-	app := newApp(std.err, flags{record: r.Record, virtual: !r.RealTime})
-	app.core.Start() // the prompt comes at once
+	srv := server.New(std.err, server.Config{Record: r.Record, Virtual: !r.RealTime})
+	srv.Warm() // the prompt comes at once
 	toServer, in := wire.Pipe()
 	fromServer, out := wire.Pipe()
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		app.serve(context.WithoutCancel(ctx), toServer, out, 0)
+		serveLSP(context.WithoutCancel(ctx), srv, toServer, out, 0)
 	}()
 	defer func() { <-served }()
 
-	show := &printer{out: std.out, json: r.JSON, people: people{w: std.out, calls: map[uint64]string{}}, done: make(chan struct{}), wanted: app.named.Load}
+	show := &printer{out: std.out, json: r.JSON, people: people{w: std.out, calls: map[uint64]string{}}, done: make(chan struct{}), wanted: srv.StoreNamed}
 	c := &client{transcript: show.event, approve: r.approver(std), unsaved: make(chan string, 1)}
 	connect(context.WithoutCancel(ctx), c, fromServer, in)
 	defer in.Close() //nolint:errcheck // the server's end of it is what matters

@@ -3,10 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os/signal"
+	"runtime"
 	"syscall"
 
+	"github.com/agent-lsp/agent-lsp/config"
+	"github.com/agent-lsp/agent-lsp/core"
+	"github.com/agent-lsp/agent-lsp/lsp"
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
+	"github.com/agent-lsp/agent-lsp/server"
+	"github.com/agent-lsp/agent-lsp/session"
 )
 
 // serveCommand is agent-lsp serve, and agent-lsp without a command.
@@ -24,5 +31,26 @@ func (s *serveCommand) Run(_ *cli, std stdio) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	return newApp(std.err, flags{}).serve(ctx, in, out, s.ClientProcessID)
+	return serveLSP(ctx, server.New(std.err, server.Config{}), in, out, s.ClientProcessID)
+}
+
+// serveLSP serves one client of a language server with srv, which it closes, and
+// returns the exit code. Client is the process id of the client, 0 for none.
+func serveLSP(ctx context.Context, srv *server.Server, in io.ReadCloser, out io.WriteCloser, client int) int {
+	defer srv.Close()
+	edge := lsp.New(lsp.Config{
+		Engine:     func(e session.Editor) (lsp.Engine, error) { return srv.Engine(e), nil },
+		Initialize: func(i lsp.Initialization) []string { return srv.Initialize(i.Options, i.Folders) },
+		Configure:  srv.Configure,
+		Folders:    srv.SetFolders,
+		SavesEdits: srv.SavesEdits,
+		Section:    config.Section,
+		Version:    version(),
+		Versions:   map[string]string{"go": runtime.Version(), "core abi": fmt.Sprint(core.ABI)},
+		Sandbox:    srv.Sandbox,
+		Log:        srv.Log(),
+		Process:    client,
+	})
+	srv.LogTo(edge.Log()) // from here on the client sees what matters, too
+	return edge.Serve(ctx, in, out)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// server is the program under test, with directories of its own for its settings
+// program is the program under test, with directories of its own for its settings
 // and sessions. Later variables win.
-func server(t testing.TB, env ...string) *exec.Cmd {
+func program(t testing.TB, env ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("agent-lsp")
 	home := t.TempDir()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/config"
+	"github.com/agent-lsp/agent-lsp/server"
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/store"
@@ -34,15 +35,13 @@ type sessionsCommand struct {
 func (c *cli) withStore(std stdio, do func(context.Context, store.Store, *config.Config) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	a := &app{}
-	a.loggingTo(std.err)
-	cfg := a.settings("").Config
+	cfg := server.Settings("", logTo(std.err)).Config
 	dsn, err := c.Sessions.Store, error(nil)
 	if dsn == "" {
 		dsn = cfg.Store
 	}
 	if dsn == "" {
-		dsn, err = a.defaultStore()
+		dsn, err = server.DefaultStore()
 	}
 	var st store.Store
 	if err == nil {
@@ -182,14 +181,10 @@ type sessionsPrune struct{}
 // Run deletes what retention does not keep.
 func (*sessionsPrune) Run(c *cli, std stdio) int {
 	return c.withStore(std, func(ctx context.Context, st store.Store, cfg *config.Config) error {
-		gone, err := session.Prune(ctx, st, retention(cfg), time.Now())
+		gone, err := session.Prune(ctx, st, server.Retention(cfg), time.Now())
 		for _, s := range gone {
 			fmt.Fprintln(std.out, "deleted", s.ID)
 		}
 		return err
 	})
-}
-
-func retention(c *config.Config) session.Retention {
-	return session.Retention{Sessions: c.Retention.Sessions, Age: time.Duration(c.Retention.Days) * 24 * time.Hour}
 }

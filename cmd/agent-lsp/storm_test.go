@@ -71,7 +71,7 @@ type storm struct {
 
 func newStorm(t *testing.T, seed uint64) *storm {
 	s := &storm{t: t, rnd: rand.New(rand.NewPCG(seed, 11)), dir: t.TempDir()}
-	s.Editor = lsptest.Start(t, server(t, goroutinesEnv+"=1"), lsptest.Options{
+	s.Editor = lsptest.Start(t, program(t, goroutinesEnv+"=1"), lsptest.Options{
 		Folders: []string{s.dir}, Transcript: true, Approvals: seed%2 == 0, VersionStep: 3,
 		InitializationOptions: scripted(t, stormScript(s.rnd), map[string]any{
 			"exec":     map[string]any{"timeout": "300ms"},

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"time"
@@ -40,6 +40,15 @@ func policy(c *config.Config) tools.Policy {
 // configuration wants it and the kernel can.
 func confined(c *config.Config) bool {
 	return c.Exec.Sandbox && proc.SandboxSupport().Mechanism != proc.NoMechanism
+}
+
+// SandboxState describes what confines commands under a configuration: the mechanism,
+// or why there is none.
+func SandboxState(c *config.Config) string {
+	if !c.Exec.Sandbox {
+		return "switched off"
+	}
+	return proc.SandboxSupport().String()
 }
 
 func rules(in []config.Rule) []tools.Rule {

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"io"
@@ -8,8 +8,8 @@ import (
 )
 
 func TestAClosedSessionLeavesNoExecutor(t *testing.T) {
-	a := newApp(io.Discard, flags{})
-	defer a.close()
+	srv := New(io.Discard, Config{})
+	defer srv.Close()
 	disk, err := tools.NewDisk(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -17,21 +17,21 @@ func TestAClosedSessionLeavesNoExecutor(t *testing.T) {
 	defer disk.Close()
 	var open []io.Closer
 	for range 3 {
-		x, err := a.tools(disk)
+		x, err := srv.tools(disk)
 		if err != nil {
 			t.Fatal(err)
 		}
 		open = append(open, x.(io.Closer))
 	}
 	for i, x := range open {
-		if n := len(a.executors); n != len(open)-i {
+		if n := len(srv.executors); n != len(open)-i {
 			t.Errorf("%d executors of %d open sessions", n, len(open)-i)
 		}
 		if err := x.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := len(a.executors); n != 0 {
+	if n := len(srv.executors); n != 0 {
 		t.Errorf("%d executors are left", n)
 	}
 }

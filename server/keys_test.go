@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"log/slog"
@@ -37,8 +37,8 @@ func partsOf(t *testing.T, c *config.Config) parts {
 		t.Fatal(err)
 	}
 	p := parts{
-		Tools: toolsConfig(nil, c, nil, nil), Checker: checkerConfig("/w", c, nil), Session: new(app).sessionSettings(c),
-		Retention: retention(c), Provider: requestBounds(c), Level: level, Store: c.Store, Saves: c.SavesEdits,
+		Tools: toolsConfig(nil, c, nil, nil), Checker: checkerConfig("/w", c, nil), Session: new(Server).sessionSettings(c),
+		Retention: Retention(c), Provider: requestBounds(c), Level: level, Store: c.Store, Saves: c.SavesEdits,
 		Commands: boxSettings(c, nil, commandsConnect(c)), Checks: boxSettings(c, nil, c.Checker.Network), Confined: c.Exec.Sandbox,
 	}
 	p.Checker.Env = slices.Clone(p.Checker.Env) // the same variables, in another array

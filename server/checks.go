@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -166,8 +166,8 @@ func (c *checks) confined(root string, cfg *config.Config, out checker.Config) c
 
 // confineChecks lets checks write their workspace, less what is obeyed in it. Temp
 // is where they find what the server writes for them.
-func (a *app) confineChecks(root string, c *config.Config) (p proc.Policy, temp string, err error) {
-	box, err := a.boxes.box(root, c, withoutKeys(c), a.state(), c.Checker.Network)
+func (srv *Server) confineChecks(root string, c *config.Config) (p proc.Policy, temp string, err error) {
+	box, err := srv.boxes.box(root, c, withoutKeys(c), srv.state(), c.Checker.Network)
 	if err != nil {
 		return proc.Policy{}, "", err
 	}

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -16,41 +16,41 @@ import (
 
 // openStore opens the store in the background. When it cannot be opened, sessions
 // are kept in memory and say so.
-func (a *app) openStore(dsn string, keep session.Retention) {
-	a.storing.Do(func() {
-		a.named.Store(dsn != "")
-		a.jobs.Go(func() {
-			err := a.open(dsn)
-			close(a.stored)
+func (srv *Server) openStore(dsn string, keep session.Retention) {
+	srv.storing.Do(func() {
+		srv.named.Store(dsn != "")
+		srv.jobs.Go(func() {
+			err := srv.open(dsn)
+			close(srv.stored)
 			if err != nil {
 				return
 			}
-			gone, err := session.Prune(a.ctx, a.store, keep, time.Now())
-			if err != nil && a.ctx.Err() == nil {
-				a.log.Warn("prune sessions", "err", err)
+			gone, err := session.Prune(srv.ctx, srv.store, keep, time.Now())
+			if err != nil && srv.ctx.Err() == nil {
+				srv.log.Warn("prune sessions", "err", err)
 			}
 			if len(gone) > 0 {
-				a.log.Info("sessions deleted that retention does not keep", "count", len(gone))
+				srv.log.Info("sessions deleted that retention does not keep", "count", len(gone))
 			}
 		})
 	})
 }
 
 // open opens the store, or one in memory when that fails.
-func (a *app) open(dsn string) (err error) {
+func (srv *Server) open(dsn string) (err error) {
 	if dsn == "" {
-		dsn, err = a.defaultStore()
+		dsn, err = DefaultStore()
 	}
 	if err == nil {
-		a.store, err = store.Open(a.ctx, dsn)
+		srv.store, err = store.Open(srv.ctx, dsn)
 	}
 	if err == nil {
 		return nil
 	}
-	a.unsaved = err
-	a.log.Error("sessions are kept in memory only", "err", err)
+	srv.unsaved = err
+	srv.log.Error("sessions are kept in memory only", "err", err)
 	var memory error
-	if a.store, memory = store.Open(context.Background(), "memory:"); memory != nil {
+	if srv.store, memory = store.Open(context.Background(), "memory:"); memory != nil {
 		panic(memory) // it opens nothing
 	}
 	return err
@@ -58,15 +58,16 @@ func (a *app) open(dsn string) (err error) {
 
 // place is where the configuration wants sessions; "" is the default. A scripted
 // session on its script's clock is a trial that leaves nothing behind.
-func (a *app) place(c *config.Config) string {
-	if c.Store == "" && a.flags.virtual && c.Profiles[c.Profile].Provider == "script" {
+func (srv *Server) place(c *config.Config) string {
+	if c.Store == "" && srv.config.Virtual && c.Profiles[c.Profile].Provider == "script" {
 		return "memory:"
 	}
 	return c.Store
 }
 
-// defaultStore is a file in the user's state directory.
-func (a *app) defaultStore() (string, error) {
+// DefaultStore returns the name of the store for a configuration that names none: a
+// file in the person's state directory.
+func DefaultStore() (string, error) {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if dir == "" || runtime.GOOS == "windows" {
 		var err error
@@ -85,14 +86,19 @@ func (a *app) defaultStore() (string, error) {
 	return "sqlite:" + filepath.Join(dir, "agent-lsp", "sessions.db"), nil
 }
 
-func (a *app) awaitStore(ctx context.Context) (store.Store, error) {
+func (srv *Server) awaitStore(ctx context.Context) (store.Store, error) {
 	select {
-	case <-a.stored:
-		if a.store == nil {
+	case <-srv.stored:
+		if srv.store == nil {
 			return nil, errors.New("the server is ending")
 		}
-		return a.store, nil
+		return srv.store, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// Retention is the part of a configuration that says which sessions are kept.
+func Retention(c *config.Config) session.Retention {
+	return session.Retention{Sessions: c.Retention.Sessions, Age: time.Duration(c.Retention.Days) * 24 * time.Hour}
 }

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"testing"
@@ -21,9 +21,9 @@ func TestOnlyTrialsLeaveNothingBehind(t *testing.T) {
 		{"serve on a script", false, "script", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := &app{flags: flags{virtual: tt.virtual}}
+			srv := &Server{config: Config{Virtual: tt.virtual}}
 			c := &config.Config{Store: tt.store, Profile: "p", Profiles: map[string]model.Profile{"p": {Provider: tt.provider}}}
-			if got := a.place(c); got != tt.want {
+			if got := srv.place(c); got != tt.want {
 				t.Errorf("sessions are kept in %q, not %q", got, tt.want)
 			}
 		})

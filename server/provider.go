@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -19,21 +19,21 @@ import (
 )
 
 // provider makes the model of a profile for one session.
-func (a *app) provider(_ context.Context, p model.Profile, env session.ProviderEnv) (model.Model, error) {
-	m, err := a.model(p, env.Clock)
-	if err != nil || a.flags.record == "" {
+func (srv *Server) provider(_ context.Context, p model.Profile, env session.ProviderEnv) (model.Model, error) {
+	m, err := srv.model(p, env.Clock)
+	if err != nil || srv.config.Record == "" {
 		return m, err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.recording == nil {
-		a.recording = &recording{models: map[string]model.Model{}}
-		if a.recording.Recorder, err = a.record(a.recording, p, env); err != nil {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	if srv.recording == nil {
+		srv.recording = &recording{models: map[string]model.Model{}}
+		if srv.recording.Recorder, err = srv.record(srv.recording, p, env); err != nil {
 			return nil, err
 		}
 	}
-	a.recording.add(p.Name, m)
-	return a.recording, nil
+	srv.recording.add(p.Name, m)
+	return srv.recording, nil
 }
 
 // recording is the one recorder of a run, whichever profile answers.
@@ -70,26 +70,26 @@ func (a answering) of(p model.Profile) model.Model {
 
 // record starts the recording's file, or goes on with it for a session that is
 // resumed.
-func (a *app) record(r *recording, p model.Profile, env session.ProviderEnv) (*script.Recorder, error) {
+func (srv *Server) record(r *recording, p model.Profile, env session.ProviderEnv) (*script.Recorder, error) {
 	if env.Resumed {
-		return script.Continue(answering{r}, a.flags.record, secrets(p)...)
+		return script.Continue(answering{r}, srv.config.Record, secrets(p)...)
 	}
 	var epoch time.Time
 	if v, ok := env.Clock.(*clock.Virtual); ok {
 		epoch = v.Now()
 	}
-	rec := script.Record(answering{r}, a.flags.record, epoch, secrets(p)...)
+	rec := script.Record(answering{r}, srv.config.Record, epoch, secrets(p)...)
 	if err := rec.Save(); err != nil { // now, so that a bad path is known before a model is paid
-		return nil, fmt.Errorf("record to %s: %w", a.flags.record, err)
+		return nil, fmt.Errorf("record to %s: %w", srv.config.Record, err)
 	}
 	return rec, nil
 }
 
 // model makes the provider that a profile names.
-func (a *app) model(p model.Profile, c clock.Clock) (model.Model, error) {
-	configured := a.settings(a.firstFolder()).Config
+func (srv *Server) model(p model.Profile, c clock.Clock) (model.Model, error) {
+	configured := srv.settings(srv.firstFolder()).Config
 	over := requestBounds(&configured)
-	over.Clock, over.Log = c, a.log
+	over.Clock, over.Log = c, srv.log
 	switch p.Provider {
 	case "script":
 		s, err := loadScript(p)
@@ -131,8 +131,8 @@ func loadScript(p model.Profile) (*script.Script, error) {
 
 // clock is the machine's, or the script's own where a session is to be the same
 // whenever it runs.
-func (a *app) clock(p model.Profile) (clock.Clock, error) {
-	if !a.flags.virtual || p.Provider != "script" {
+func (srv *Server) clock(p model.Profile) (clock.Clock, error) {
+	if !srv.config.Virtual || p.Provider != "script" {
 		return clock.Real{}, nil
 	}
 	s, err := loadScript(p)
@@ -143,8 +143,8 @@ func (a *app) clock(p model.Profile) (clock.Clock, error) {
 }
 
 // newID is a fresh id, or, on a script's clock, the script's own nth one.
-func (a *app) newID(p model.Profile, n int) (uuid.UUID, error) {
-	if !a.flags.virtual || p.Provider != "script" {
+func (srv *Server) newID(p model.Profile, n int) (uuid.UUID, error) {
+	if !srv.config.Virtual || p.Provider != "script" {
 		return uuid.NewV7()
 	}
 	s, err := loadScript(p)

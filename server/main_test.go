@@ -1,0 +1,13 @@
+package server
+
+import (
+	"os"
+	"testing"
+
+	"github.com/agent-lsp/agent-lsp/tools/proc"
+)
+
+func TestMain(m *testing.M) {
+	proc.Main() // the binary of the tests also confines the programs that it starts
+	os.Exit(m.Run())
+}

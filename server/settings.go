@@ -1,0 +1,252 @@
+package server
+
+import (
+	"log/slog"
+	"maps"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-lsp/agent-lsp/config"
+	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/agent-lsp/agent-lsp/tools"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Initialize takes what a client said of itself as it connected: its options, in the
+// form of the configuration, and the absolute paths of its workspace folders. It
+// returns warnings for the person.
+func (srv *Server) Initialize(options jsontext.Value, folders []string) []string {
+	srv.mu.Lock()
+	srv.init, srv.folders = options, folders
+	srv.mu.Unlock()
+	return srv.reload()
+}
+
+// Configure takes the client's settings, and returns warnings for the person.
+func (srv *Server) Configure(settings jsontext.Value) []string {
+	srv.mu.Lock()
+	srv.client = settings
+	srv.mu.Unlock()
+	return srv.reload()
+}
+
+// SavesEdits reports whether the settings have the client save what an edit touched.
+func (srv *Server) SavesEdits() bool { return srv.saves.Load() }
+
+// SetFolders takes the absolute paths of the workspace folders after a change.
+func (srv *Server) SetFolders(folders []string) {
+	srv.mu.Lock()
+	srv.folders = folders
+	watcher := srv.watcher
+	srv.mu.Unlock()
+	if watcher != nil {
+		watcher.Set(srv.files())
+	}
+	for _, text := range srv.reload() {
+		srv.log.Warn(text)
+	}
+}
+
+// tools makes the executor of a session and keeps its policy at what is
+// configured.
+func (srv *Server) tools(ws tools.Workspace) (session.Tools, error) {
+	c := srv.settings(ws.Dir()).Config
+	box, err := srv.boxes.box(ws.Dir(), &c, withoutKeys(&c), srv.state(), commandsConnect(&c))
+	if err != nil {
+		return nil, err
+	}
+	x, err := newTools(ws, &c, srv.state(), box)
+	if err != nil {
+		return nil, err
+	}
+	e := &executor{root: ws.Dir(), Executor: x, srv: srv}
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	if srv.executors == nil {
+		srv.executors = map[*executor]bool{}
+	}
+	srv.executors[e] = true
+	return e, nil
+}
+
+// executor is one session's, with its root.
+type executor struct {
+	root string
+	*tools.Executor
+	srv *Server
+}
+
+// Close takes the executor off those whose policy follows the configuration.
+func (e *executor) Close() error {
+	e.srv.mu.Lock()
+	defer e.srv.mu.Unlock()
+	delete(e.srv.executors, e)
+	return nil
+}
+
+// state are the server's own places, which no edit may touch.
+func (srv *Server) state() []string {
+	var out []string
+	if path, err := config.UserFilePath(); err == nil {
+		out = append(out, filepath.Dir(path))
+	}
+	if dsn, err := DefaultStore(); err == nil {
+		if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+			out = append(out, filepath.Dir(path))
+		}
+	}
+	return out
+}
+
+// watchFiles reloads the configuration when its files change.
+func (srv *Server) watchFiles() {
+	w, err := config.Watch(config.Watching{
+		Files: srv.files(),
+		Changed: func() {
+			for _, text := range srv.reload() {
+				srv.log.Warn(text)
+			}
+		},
+		Failed: func(err error) { srv.log.Warn("changes of the configuration's files may not be noticed", "err", err) },
+	})
+	if err != nil {
+		srv.log.Warn("changes of the configuration's files are not noticed", "err", err)
+		return
+	}
+	srv.mu.Lock()
+	srv.watcher = w
+	srv.mu.Unlock()
+}
+
+// files are those that the configuration is read from.
+func (srv *Server) files() []string {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	var out []string
+	if path, err := config.UserFilePath(); err == nil {
+		out = append(out, path)
+	}
+	for _, root := range srv.folders {
+		out = append(out, filepath.Join(root, config.WorkspaceFile))
+	}
+	return out
+}
+
+// settings reads the configuration for one workspace folder, or without one.
+func (srv *Server) settings(root string) config.Result {
+	srv.mu.Lock()
+	src := config.Sources{Workspace: root, Client: srv.client, Init: srv.init}
+	srv.mu.Unlock()
+	return load(&srv.loader, src, srv.log)
+}
+
+// Settings reads the configuration for one workspace folder, or without one when root
+// is "", as it is for a program that has no client. It logs what is in its way.
+func Settings(root string, log *slog.Logger) config.Result {
+	return load(new(config.Loader), config.Sources{Workspace: root}, log)
+}
+
+// load adds to the sources what every configuration is read from.
+func load(l *config.Loader, src config.Sources, log *slog.Logger) config.Result {
+	src.Env, src.Tools = os.Environ(), toolNames()
+	var err error
+	if src.UserFile, err = config.UserFilePath(); err != nil {
+		log.Warn("no user configuration", "err", err)
+	}
+	return l.Load(src)
+}
+
+// toolNames are the tools that every session has.
+func toolNames() []string {
+	var names []string
+	for _, d := range tools.Builtin() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// reload hands the configuration to the parts that run and answers its warnings.
+func (srv *Server) reload() []string {
+	srv.mu.Lock()
+	folders, manager, executors := srv.folders, srv.manager, slices.Collect(maps.Keys(srv.executors))
+	srv.mu.Unlock()
+	if len(folders) == 0 {
+		folders = []string{""}
+	}
+	var warnings []string
+	seen := map[string]bool{}
+	for _, root := range folders {
+		r := srv.settings(root)
+		for _, w := range r.Warnings {
+			if text := w.String(); !seen[text] {
+				seen[text] = true
+				warnings = append(warnings, text)
+			}
+		}
+		srv.checks.configure(root, &r.Config)
+		for _, x := range executors {
+			if x.root != root {
+				continue
+			}
+			if err := x.SetPolicy(policy(&r.Config)); err != nil {
+				warnings = append(warnings, err.Error())
+			}
+		}
+	}
+	first := srv.settings(folders[0])
+	if level, err := logLevel(&first.Config); err == nil {
+		srv.level.Set(level)
+	}
+	srv.saves.Store(first.Config.SavesEdits)
+	if manager != nil {
+		manager.Configure(srv.engineSettings())
+	}
+	return warnings
+}
+
+// profileGiven says that the profile was named for this process: it goes before
+// the one that the person picked last.
+func profileGiven(r *config.Result) bool { return r.Origin("profile").Layer >= config.Init }
+
+// engineSettings are the engine's part of the configuration, of each folder.
+func (srv *Server) engineSettings() session.Settings {
+	srv.mu.Lock()
+	folders := slices.Clone(srv.folders)
+	srv.mu.Unlock()
+	of := func(root string) session.Settings {
+		r := srv.settings(root)
+		s := srv.sessionSettings(&r.Config)
+		s.ProfileGiven = profileGiven(&r)
+		return s
+	}
+	if len(folders) == 0 {
+		return of("")
+	}
+	s := of(folders[0])
+	s.Roots = map[string]session.Settings{}
+	for _, root := range folders[1:] {
+		s.Roots[root] = of(root)
+	}
+	return s
+}
+
+// sessionSettings are the engine's part of a configuration.
+func (srv *Server) sessionSettings(c *config.Config) session.Settings {
+	s := session.Settings{
+		Profile: c.Profile, Profiles: c.Profiles, Prelude: c.Prelude, MaxRounds: c.Turn.MaxRounds,
+		RequestTimeout: time.Duration(c.Request.Timeout), Subject: "operator",
+	}
+	if u, err := user.Current(); err == nil {
+		s.Subject = u.Username
+	}
+	return s
+}
+
+// logLevel is the least severe kind of line that a configuration wants written.
+func logLevel(c *config.Config) (level slog.Level, err error) {
+	return level, level.UnmarshalText([]byte(c.Log.Level))
+}
