@@ -39,34 +39,34 @@ func (browseTool) Definition() Definition {
 }
 
 func (t browseTool) Decide(_ context.Context, c Call) Decision {
-	return t.decideBrowse(Arguments[browseArgs](c))
+	return t.decide(Arguments[browseArgs](c))
 }
 
 func (t browseTool) Run(ctx context.Context, c Call) Outcome {
-	return t.browse(ctx, Arguments[browseArgs](c))
+	return t.run(ctx, Arguments[browseArgs](c))
 }
 
-func (e *Executor) decideBrowse(op browseArgs) Decision {
+func (t browseTool) decide(op browseArgs) Decision {
 	d := Decision{Title: "Fetch " + clip(op.URL), Detail: "GET " + op.URL, Key: "browse " + hostOf(op.URL), Verdict: Ask, Effect: Run}
 	if op.Body != nil {
 		d.Title, d.Detail = "Post to "+clip(op.URL), "POST "+op.URL+"\n\n"+*op.Body
 		d.Key = "browse post " + hostOf(op.URL)
 	}
-	if e.policy().Mode == ModeAll {
+	if t.policy().Mode == ModeAll {
 		d.Verdict = Allow
 	}
 	if err := checkURL(op.URL); err != nil {
 		d.Verdict, d.Reason = Deny, err.Error()
 		return d
 	}
-	return e.settle(d, subject{family: FamilyBrowse, url: op.URL}, "")
+	return t.settle(d, subject{family: FamilyBrowse, url: op.URL}, "")
 }
 
-func (e *Executor) browse(ctx context.Context, op browseArgs) Outcome {
+func (t browseTool) run(ctx context.Context, op browseArgs) Outcome {
 	if err := checkURL(op.URL); err != nil {
 		return failf("not fetched: %s", err)
 	}
-	ctx, stop := context.WithTimeout(ctx, e.cfg.Browse.Timeout)
+	ctx, stop := context.WithTimeout(ctx, t.cfg.Browse.Timeout)
 	defer stop()
 	method, body := http.MethodGet, io.Reader(nil)
 	if op.Body != nil {
@@ -81,30 +81,30 @@ func (e *Executor) browse(ctx context.Context, op browseArgs) Outcome {
 	if op.Body != nil {
 		req.Header.Set("Content-Type", bodyType(*op.Body))
 	}
-	client := e.client()
+	client := t.client()
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err != nil {
-		return e.browseFailed(ctx, op.URL, err)
+		return t.failed(ctx, op.URL, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, e.cfg.Browse.MaxBytes+1))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, t.cfg.Browse.MaxBytes+1))
 	if err != nil {
-		return e.browseFailed(ctx, op.URL, err)
+		return t.failed(ctx, op.URL, err)
 	}
-	cut := int64(len(data)) > e.cfg.Browse.MaxBytes
+	cut := int64(len(data)) > t.cfg.Browse.MaxBytes
 	if cut {
-		data = data[:e.cfg.Browse.MaxBytes]
+		data = data[:t.cfg.Browse.MaxBytes]
 	}
-	return e.page(resp, data, cut)
+	return t.page(resp, data, cut)
 }
 
 // client makes a client that checks each address at the moment of dialling it:
 // names that resolve inside, or differently the second time, and redirects all
 // come by there. No proxy is used, since a proxy would dial unchecked.
-func (e *Executor) client() *http.Client {
-	dialer := &net.Dialer{Timeout: e.cfg.Browse.Timeout, Control: func(_, address string, _ syscall.RawConn) error {
-		return e.dial(address)
+func (t browseTool) client() *http.Client {
+	dialer := &net.Dialer{Timeout: t.cfg.Browse.Timeout, Control: func(_, address string, _ syscall.RawConn) error {
+		return t.dial(address)
 	}}
 	return &http.Client{
 		Transport: &http.Transport{
@@ -118,7 +118,7 @@ func (e *Executor) client() *http.Client {
 			if len(via) > 0 && via[0].Method == http.MethodPost && req.Method == http.MethodPost && req.URL.Host != via[0].URL.Host {
 				return errors.New("a redirect to another host would send it the body")
 			}
-			if r, ok := e.policy().denied(subject{family: FamilyBrowse, url: req.URL.String()}); ok {
+			if r, ok := t.policy().denied(subject{family: FamilyBrowse, url: req.URL.String()}); ok {
 				return fmt.Errorf("it redirects to %s, and a rule of the configuration denies that (%s)", clip(req.URL.String()), r)
 			}
 			return checkURL(req.URL.String())
@@ -127,8 +127,8 @@ func (e *Executor) client() *http.Client {
 }
 
 // mayDial refuses addresses inside unless configuration allows them.
-func (e *Executor) mayDial(address string) error {
-	if e.cfg.Browse.AllowPrivate {
+func (c BrowseConfig) mayDial(address string) error {
+	if c.AllowPrivate {
 		return nil
 	}
 	ap, err := netip.ParseAddrPort(address)
@@ -210,14 +210,14 @@ func bodyType(body string) string {
 	return "application/x-www-form-urlencoded"
 }
 
-// browseFailed says why nothing was fetched, without numbers that differ from
+// failed says why nothing was fetched, without numbers that differ from
 // run to run.
-func (e *Executor) browseFailed(ctx context.Context, raw string, err error) Outcome {
+func (t browseTool) failed(ctx context.Context, raw string, err error) Outcome {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return cancelled()
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return failf("%s was not fetched within %gs", clip(raw), e.cfg.Browse.Timeout.Seconds())
+		return failf("%s was not fetched within %gs", clip(raw), t.cfg.Browse.Timeout.Seconds())
 	}
 	if errors.Is(err, errPrivate) {
 		return failf("%s was not fetched: %s", clip(raw), errPrivate)
@@ -234,14 +234,14 @@ func (e *Executor) browseFailed(ctx context.Context, raw string, err error) Outc
 }
 
 // page makes a response readable.
-func (e *Executor) page(resp *http.Response, data []byte, cut bool) Outcome {
+func (t browseTool) page(resp *http.Response, data []byte, cut bool) Outcome {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if kind == "" {
 		kind, _, _ = mime.ParseMediaType(http.DetectContentType(data))
 	}
 	head := fmt.Sprintf("%s %d", resp.Request.URL, resp.StatusCode)
 	if cut {
-		head += fmt.Sprintf(" [only the first %d bytes were read]", e.cfg.Browse.MaxBytes)
+		head += fmt.Sprintf(" [only the first %d bytes were read]", t.cfg.Browse.MaxBytes)
 	}
 	out := Outcome{State: Completed}
 	if resp.StatusCode >= 400 {
@@ -263,7 +263,7 @@ func (e *Executor) page(resp *http.Response, data []byte, cut bool) Outcome {
 			text = md
 		}
 	}
-	out.Text = head + "\n" + headTail(plainText([]byte(text)), e.cfg.Browse.Output)
+	out.Text = head + "\n" + headTail(plainText([]byte(text)), t.cfg.Browse.Output)
 	return out
 }
 

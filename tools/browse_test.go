@@ -115,7 +115,7 @@ func TestEveryHopIsChecked(t *testing.T) {
 		if "http://"+address == outer {
 			return nil
 		}
-		return w.mayDial(address)
+		return w.cfg.Browse.mayDial(address)
 	}
 	want(t, w.run(browseOp(outer)), Failed, "private")
 	want(t, w.run(browseOp(outer+"/file")), Failed, "only http and https")
@@ -225,7 +225,7 @@ func TestNamesThatLeadInside(t *testing.T) {
 		if dialled++; dialled == 1 && strings.HasPrefix(address, outside.String()+":") {
 			return nil
 		}
-		return w.mayDial(address)
+		return w.cfg.Browse.mayDial(address)
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(outside.String(), "0"))
 	if err != nil {

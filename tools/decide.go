@@ -129,7 +129,7 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 			always = alwaysAsks(p)
 		}
 	}
-	if always == "" && d.Verdict == Allow && len(paths) > 0 && e.ignoredByGit(ctx, paths[len(paths)-1]) {
+	if always == "" && d.Verdict == Allow && len(paths) > 0 && e.repos.ignores(ctx, paths[len(paths)-1]) {
 		always = "version control ignores it"
 	}
 	if always != "" {
@@ -151,17 +151,6 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 	}
 	d.Detail = preview(draft)
 	return e.settle(d, subject{family: family, paths: paths}, always)
-}
-
-// ignoredByGit reports whether the root is a git work tree that ignores a path,
-// so that git could not bring back what was there.
-func (e *Executor) ignoredByGit(ctx context.Context, p string) bool {
-	r, ok, err := e.findRepository(workspace.RealPath(e.ws.Dir()))
-	if err != nil || !ok {
-		return false
-	}
-	_, res, err := e.ownGit(ctx, r, workspace.RealPath(e.ws.Dir()), []string{"check-ignore", "-q", "--", p}, statusTimeout, 0)
-	return err == nil && res.OK()
 }
 
 const untrusted = "the workspace is not trusted, so that nothing of it is executed"

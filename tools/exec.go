@@ -27,37 +27,37 @@ func (execTool) Definition() Definition {
 }
 
 func (t execTool) Decide(_ context.Context, c Call) Decision {
-	return t.decideExec(Arguments[execArgs](c))
+	return t.decide(Arguments[execArgs](c))
 }
 
 func (t execTool) Run(ctx context.Context, c Call) Outcome {
-	return t.exec(ctx, Arguments[execArgs](c))
+	return t.run(ctx, Arguments[execArgs](c))
 }
 
-func (e *Executor) decideExec(op execArgs) Decision {
+func (t execTool) decide(op execArgs) Decision {
 	d := Decision{
 		Title: "Run " + clip(workspace.CommandLine(op.Argv)), Detail: execDetail(op), Effect: Run, Verdict: Ask,
 		Key: "exec " + execKey(op.Argv),
 	}
-	if e.policy().Mode == ModeAll {
+	if t.policy().Mode == ModeAll {
 		d.Verdict = Allow
 	}
-	if e.policy().Untrusted {
+	if t.policy().Untrusted {
 		d.Verdict, d.Reason = Deny, untrusted
 	}
-	asks := op.Network && e.cfg.Exec.AskNetwork
+	asks := op.Network && t.cfg.Exec.AskNetwork
 	if asks {
 		d.Title, d.Detail, d.Key = d.Title+" with network", d.Detail+"\nwith network", d.Key+" with network"
 	}
-	d = e.settle(d, subject{family: FamilyExec, argv: op.Argv}, "")
-	if asks && d.Verdict == Allow && e.policy().Mode != ModeAll && !e.isGranted(d.Key) {
+	d = t.settle(d, subject{family: FamilyExec, argv: op.Argv}, "")
+	if asks && d.Verdict == Allow && t.policy().Mode != ModeAll && !t.isGranted(d.Key) {
 		d.Verdict = Ask // a rule allows the command, and not that it sends things away
 	}
 	if d.Verdict != Deny && len(op.Argv) > 1 && programName(op.Argv[0]) == "git" {
 		// The rules about git hold for the program too, whatever options come first.
 		words := gitWords(op.Argv[1:])
 		for _, s := range []subject{{family: FamilyGit, argv: words}, {family: FamilyExec, argv: append([]string{"git"}, words...)}} {
-			if r, ok := e.policy().denied(s); ok && (s.family == FamilyGit || len(r.Match) > 0) {
+			if r, ok := t.policy().denied(s); ok && (s.family == FamilyGit || len(r.Match) > 0) {
 				d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
 			}
 		}
@@ -73,8 +73,8 @@ func execDetail(op execArgs) string {
 	return workspace.CommandLine(op.Argv) + "\nin " + filepath.ToSlash(cwd)
 }
 
-func (e *Executor) exec(ctx context.Context, op execArgs) Outcome {
-	if e.policy().Untrusted {
+func (t execTool) run(ctx context.Context, op execArgs) Outcome {
+	if t.policy().Untrusted {
 		return failf("not run: %s", untrusted)
 	}
 	if len(op.Argv) == 0 || op.Argv[0] == "" {
@@ -85,19 +85,19 @@ func (e *Executor) exec(ctx context.Context, op execArgs) Outcome {
 			return failf("an argument has a NUL byte in it")
 		}
 	}
-	dir, err := e.cleanCwd(op.Cwd)
+	dir, err := t.cleanCwd(op.Cwd)
 	if err != nil {
 		return failf("not run: the working directory: %s", err)
 	}
-	spec := proc.Spec{Argv: op.Argv, Dir: dir, Env: e.execEnv(), Timeout: e.cfg.Exec.Timeout}
-	spec.Policy = e.confinement(op.Network)
-	return e.command(ctx, spec, true)
+	spec := proc.Spec{Argv: op.Argv, Dir: dir, Env: t.env(), Timeout: t.cfg.Exec.Timeout}
+	spec.Policy = t.confinement(op.Network)
+	return t.command(ctx, spec, true)
 }
 
-// execEnv is the environment of a command: no secrets, and nothing that waits for
+// env is the environment of a command: no secrets, and nothing that waits for
 // a person or decorates for a screen.
-func (e *Executor) execEnv() []string {
-	env := e.env()
+func (t execTool) env() []string {
+	env := t.cfg.Exec.env()
 	for _, kv := range []string{"PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "NO_COLOR=1", "TERM=dumb"} {
 		name, value, _ := strings.Cut(kv, "=")
 		env = proc.Setenv(env, name, value)
@@ -110,7 +110,7 @@ func (e *Executor) execEnv() []string {
 func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) Outcome {
 	var watch *watch
 	if mutates {
-		watch = e.watch(ctx)
+		watch = newWatch(ctx, e)
 	}
 	r, err := proc.Run(ctx, spec)
 	if err != nil {
@@ -119,7 +119,7 @@ func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) Ou
 		}
 		return failf("%s could not be started: %s", spec.Argv[0], err)
 	}
-	out := Outcome{State: stateOf(r), Text: e.ended(spec, r) + putBackText(workspace.RealPath(e.ws.Dir()), r.PutBack)}
+	out := Outcome{State: stateOf(r), Text: ended(spec, r, e.cfg.Exec.Output) + putBackText(workspace.RealPath(e.ws.Dir()), r.PutBack)}
 	out.Text += e.stoppedText(r)
 	// What is done is done, also when the turn was cancelled meanwhile.
 	if watch != nil {
@@ -140,8 +140,9 @@ func stateOf(r proc.Result) State {
 	return Completed
 }
 
-// ended tells how a program ended and what it printed.
-func (e *Executor) ended(spec proc.Spec, r proc.Result) string {
+// ended tells how a program ended and what it printed, of each stream at most keep
+// characters.
+func ended(spec proc.Spec, r proc.Result, keep int) string {
 	var head string
 	switch {
 	case r.NotFound:
@@ -159,8 +160,8 @@ func (e *Executor) ended(spec proc.Spec, r proc.Result) string {
 	if r.LeftRunning {
 		head += "; what it left running in the background was ended"
 	}
-	stdout := shownOutput(r.Stdout, e.cfg.Exec.Output)
-	stderr := shownOutput(r.Stderr, e.cfg.Exec.Output)
+	stdout := shownOutput(r.Stdout, keep)
+	stderr := shownOutput(r.Stderr, keep)
 	var b strings.Builder
 	b.WriteString(head)
 	if strings.TrimSpace(stdout) == "" && strings.TrimSpace(stderr) == "" {

@@ -76,10 +76,11 @@ type Executor struct {
 	ws    Workspace
 	seen  memory
 	tools Registry
+	repos repositories
 	// outer is git's directory outside the root that commands may write to, found
 	// once: what they change in the workspace gives them no other.
 	outer string
-	// dial says whether an address may be dialled; it is mayDial.
+	// dial says whether an address may be dialled; it is BrowseConfig.mayDial.
 	dial func(address string) error
 
 	mu      sync.Mutex // guards what follows, and cfg.Policy
@@ -98,9 +99,9 @@ func New(cfg Config) (*Executor, error) {
 	def(&cfg.Browse.Output, DefaultOutput)
 	def(&cfg.Browse.Timeout, DefaultBrowseTimeout)
 	def(&cfg.MaxRead, DefaultMaxRead)
-	e := &Executor{cfg: cfg, ws: cfg.Workspace, granted: map[string]bool{}}
-	e.dial = e.mayDial
-	e.outer = e.outerRepository()
+	e := &Executor{cfg: cfg, ws: cfg.Workspace, repos: repositories{cfg.Workspace, cfg.Exec}, granted: map[string]bool{}}
+	e.dial = cfg.Browse.mayDial
+	e.outer = e.repos.outer()
 	if err := e.tools.Add(slices.Concat(builtin(e), cfg.Tools)...); err != nil {
 		return nil, err
 	}
@@ -202,13 +203,13 @@ func (e *Executor) Definitions() []Definition { return e.tools.Definitions() }
 func (e *Executor) Typed(name, arguments string) (Op, error) { return e.tools.Typed(name, arguments) }
 
 // env returns the environment of commands: what proc.Environment passes.
-func (e *Executor) env() []string {
-	return proc.Environment(e.baseEnv(), e.cfg.Exec.Keep, e.cfg.Exec.Secrets)
+func (c ExecConfig) env() []string {
+	return proc.Environment(c.baseEnv(), c.Keep, c.Secrets)
 }
 
-func (e *Executor) baseEnv() []string {
-	if e.cfg.Exec.Env != nil {
-		return e.cfg.Exec.Env
+func (c ExecConfig) baseEnv() []string {
+	if c.Env != nil {
+		return c.Env
 	}
 	return os.Environ()
 }

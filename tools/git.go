@@ -18,17 +18,17 @@ var gitSafe = []string{
 	"-c", "credential.interactive=never", "-c", "protocol.ext.allow=never", "-c", "grep.fallbackToNoIndex=false",
 }
 
-// gitEnv is the environment of a subcommand of git: no secrets, no prompts, no
+// env is the environment of a subcommand of git: no secrets, no prompts, no
 // editor, no screen. Those that talk to remotes get the socket of an SSH agent.
-func (e *Executor) gitEnv(name string) []string {
+func (t gitTool) env(name string) []string {
 	var env []string
-	for _, kv := range e.env() {
+	for _, kv := range t.cfg.Exec.env() {
 		variable, _, _ := strings.Cut(kv, "=")
 		if !slices.Contains([]string{"DISPLAY", "WAYLAND_DISPLAY", "GPG_TTY"}, variable) { // though kept for commands
 			env = append(env, kv)
 		}
 	}
-	if sock, ok := proc.Getenv(e.baseEnv(), "SSH_AUTH_SOCK"); ok && slices.Contains(gitConnects, name) {
+	if sock, ok := proc.Getenv(t.cfg.Exec.baseEnv(), "SSH_AUTH_SOCK"); ok && slices.Contains(gitConnects, name) {
 		env = append(env, "SSH_AUTH_SOCK="+sock)
 	}
 	if _, ok := proc.Getenv(env, "GIT_SSH_COMMAND"); !ok {
@@ -56,12 +56,12 @@ func (gitTool) Definition() Definition {
 }
 
 func (t gitTool) Decide(_ context.Context, c Call) Decision {
-	return t.decideGit(Arguments[gitArgs](c))
+	return t.decide(Arguments[gitArgs](c))
 }
 
-func (t gitTool) Run(ctx context.Context, c Call) Outcome { return t.git(ctx, Arguments[gitArgs](c)) }
+func (t gitTool) Run(ctx context.Context, c Call) Outcome { return t.run(ctx, Arguments[gitArgs](c)) }
 
-func (e *Executor) decideGit(op gitArgs) Decision {
+func (t gitTool) decide(op gitArgs) Decision {
 	line := workspace.CommandLine(append([]string{"git"}, op.Argv...))
 	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin .", Verdict: Ask, Effect: Run}
 	c, err := parseGit(op.Argv)
@@ -69,7 +69,7 @@ func (e *Executor) decideGit(op gitArgs) Decision {
 		d.Verdict, d.Reason = Deny, err.Error()
 		return d
 	}
-	if _, err := e.insideGit(c); err != nil {
+	if _, err := t.inside(c); err != nil {
 		d.Verdict, d.Reason = Deny, err.Error()
 		return d
 	}
@@ -77,79 +77,79 @@ func (e *Executor) decideGit(op gitArgs) Decision {
 	if c.reads {
 		d.Effect = Read
 	}
-	if c.reads || e.policy().Mode == ModeAll {
+	if c.reads || t.policy().Mode == ModeAll {
 		d.Verdict = Allow
 	}
-	if e.policy().Untrusted && !c.reads {
+	if t.policy().Untrusted && !c.reads {
 		d.Verdict, d.Reason = Deny, untrusted
 	}
-	d = e.settle(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...)}, "")
+	d = t.settle(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...)}, "")
 	// What may not be run as a program may not be run by this way either.
-	if r, ok := e.policy().denied(subject{family: FamilyExec, argv: append([]string{"git", c.name}, c.args...)}); ok && d.Verdict != Deny && len(r.Match) > 0 {
+	if r, ok := t.policy().denied(subject{family: FamilyExec, argv: append([]string{"git", c.name}, c.args...)}); ok && d.Verdict != Deny && len(r.Match) > 0 {
 		d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
 	}
 	return d
 }
 
-// insideGit checks the directory that the command is to run in, which repository
+// inside checks the directory that the command is to run in, which repository
 // it would take there, and what it could read besides: git diff compares any two
 // files when one of them lies outside.
-func (e *Executor) insideGit(c gitCommand) (dir string, err error) {
-	dir, err = e.cleanCwd(&c.dir)
+func (t gitTool) inside(c gitCommand) (dir string, err error) {
+	dir, err = t.cleanCwd(&c.dir)
 	if err != nil {
 		return "", fmt.Errorf("git -C: %w", err)
 	}
-	if _, _, err := e.findRepository(workspace.RealPath(dir)); err != nil {
+	if _, _, err := t.repos.find(workspace.RealPath(dir)); err != nil {
 		return "", err
 	}
 	if c.name != "diff" {
 		return dir, nil
 	}
 	for _, a := range c.args {
-		if e.leadsOut(dir, a) { // options too: behind -- they are paths
+		if leadsOut(t.ws, dir, a) { // options too: behind -- they are paths
 			return "", fmt.Errorf("git diff %s is not allowed: that is outside the workspace", clip(a))
 		}
 	}
 	return dir, nil
 }
 
-func (e *Executor) git(ctx context.Context, op gitArgs) Outcome {
+func (t gitTool) run(ctx context.Context, op gitArgs) Outcome {
 	c, err := parseGit(op.Argv)
 	if err != nil {
 		return failf("not run: %s", err)
 	}
-	dir, err := e.insideGit(c)
+	dir, err := t.inside(c)
 	if err != nil {
 		return failf("not run: %s", err)
 	}
 	if c.reads && c.name != "version" { // which needs no repository and reads none
-		return e.gitLook(ctx, c, dir)
+		return t.look(ctx, c, dir)
 	}
-	if !c.reads && e.policy().Untrusted {
+	if !c.reads && t.policy().Untrusted {
 		return failf("not run: %s", untrusted)
 	}
-	env := e.gitEnv(c.name)
-	return e.command(ctx, proc.Spec{
+	env := t.env(c.name)
+	return t.command(ctx, proc.Spec{
 		Argv: slices.Concat([]string{"git"}, gitSafe, []string{c.name}, c.flags, c.args), Dir: dir, Env: env,
-		Timeout: e.cfg.Exec.Timeout, Policy: e.gitConfinement(c, env),
+		Timeout: t.cfg.Exec.Timeout, Policy: t.confinement(c, env),
 	}, !c.reads)
 }
 
-// gitLook performs a call that only reads, for which nobody is asked.
-func (e *Executor) gitLook(ctx context.Context, c gitCommand, dir string) Outcome {
-	r, ok, err := e.findRepository(workspace.RealPath(dir))
+// look performs a call that only reads, for which nobody is asked.
+func (t gitTool) look(ctx context.Context, c gitCommand, dir string) Outcome {
+	r, ok, err := t.repos.find(workspace.RealPath(dir))
 	if err == nil && !ok {
 		err = errors.New("the workspace is in no git repository")
 	}
 	if err != nil {
 		return failf("not run: %s", err)
 	}
-	if c, err = e.withoutDenied(ctx, c, r, dir); err != nil {
+	if c, err = t.withoutDenied(ctx, c, r, dir); err != nil {
 		return failf("not run: %s", err)
 	}
-	spec, res, err := e.ownGit(ctx, r, dir, slices.Concat([]string{c.name}, c.flags, c.args), e.cfg.Exec.Timeout, 0)
+	spec, res, err := t.repos.run(ctx, r, dir, slices.Concat([]string{c.name}, c.flags, c.args), t.cfg.Exec.Timeout, 0)
 	if err != nil {
 		return failf("not run: %s", err)
 	}
-	return Outcome{State: stateOf(res), Text: e.ended(spec, res)}
+	return Outcome{State: stateOf(res), Text: ended(spec, res, t.cfg.Exec.Output)}
 }

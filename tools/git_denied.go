@@ -36,8 +36,8 @@ var errMayShow = errors.New("it may show files that a rule of the configuration 
 
 // withoutDenied returns a reading command that shows nothing of the files that no
 // tool may read, or why it is not run.
-func (e *Executor) withoutDenied(ctx context.Context, c gitCommand, r repository, dir string) (gitCommand, error) {
-	patterns, everything := e.policy().readDenials()
+func (t gitTool) withoutDenied(ctx context.Context, c gitCommand, r repository, dir string) (gitCommand, error) {
+	patterns, everything := t.policy().readDenials()
 	if len(patterns) == 0 && !everything {
 		return c, nil
 	}
@@ -68,25 +68,25 @@ func (e *Executor) withoutDenied(ctx context.Context, c gitCommand, r repository
 	if everything || slices.ContainsFunc(c.args, func(a string) bool { return strings.HasPrefix(a, "--batch") || a == "-" || a == "--stdin" }) {
 		return c, errMayShow
 	}
-	if err := e.namesDenied(ctx, c, r, dir); err != nil {
+	if err := t.namesDenied(ctx, c, r, dir); err != nil {
 		return c, err
 	}
 	if slices.Contains(gitShows, c.name) {
-		c.args = append(slices.Clone(c.args), e.leftOut(patterns, r)...)
+		c.args = append(slices.Clone(c.args), t.leftOut(patterns, r)...)
 	}
 	return c, nil
 }
 
 // namesDenied looks for arguments that name a denied file, or an object of which
 // the path is not known.
-func (e *Executor) namesDenied(ctx context.Context, c gitCommand, r repository, dir string) error {
+func (t gitTool) namesDenied(ctx context.Context, c gitCommand, r repository, dir string) error {
 	blames := c.name == "blame" || c.name == "annotate"
 	paths := false
 	for _, a := range c.args {
 		// REV:PATH, :0:PATH, -L1,5:PATH; of blame every argument may be one.
 		rest, more := a, blames
 		for {
-			if more && e.deniesReading(r, dir, rest) {
+			if more && t.deniesReading(r, dir, rest) {
 				return fmt.Errorf("a rule of the configuration denies reading %s", clip(rest))
 			}
 			if _, rest, more = strings.Cut(rest, ":"); !more {
@@ -97,7 +97,7 @@ func (e *Executor) namesDenied(ctx context.Context, c gitCommand, r repository, 
 			continue
 		}
 		for side := range strings.SplitSeq(strings.ReplaceAll(a, "...", ".."), "..") {
-			kind, err := e.kindOfObject(ctx, r, dir, side)
+			kind, err := t.kindOfObject(ctx, r, dir, side)
 			if err != nil {
 				return err
 			}
@@ -112,9 +112,9 @@ func (e *Executor) namesDenied(ctx context.Context, c gitCommand, r repository, 
 
 // kindOfObject is the kind of what a revision names, behind a tag if it is one; ""
 // when it names nothing.
-func (e *Executor) kindOfObject(ctx context.Context, r repository, dir, revision string) (string, error) {
+func (t gitTool) kindOfObject(ctx context.Context, r repository, dir, revision string) (string, error) {
 	for _, name := range []string{revision + "^{}", revision} {
-		_, res, err := e.ownGit(ctx, r, dir, []string{"cat-file", "-t", name}, statusTimeout, 0)
+		_, res, err := t.repos.run(ctx, r, dir, []string{"cat-file", "-t", name}, statusTimeout, 0)
 		if err != nil {
 			return "", err
 		}
@@ -127,15 +127,15 @@ func (e *Executor) kindOfObject(ctx context.Context, r repository, dir, revision
 
 // deniesReading reports whether a rule denies reading a path that git is given in
 // dir: from there, or from the top of the work tree.
-func (e *Executor) deniesReading(r repository, dir, name string) bool {
-	root := workspace.RealPath(e.ws.Dir())
+func (t gitTool) deniesReading(r repository, dir, name string) bool {
+	root := workspace.RealPath(t.ws.Dir())
 	for _, from := range []string{workspace.RealPath(dir), r.top} {
 		rel, ok := workspace.Below(root, rooted(from, name))
 		if !ok {
 			continue
 		}
-		s := subject{family: FamilyRead, paths: append(e.spellings(filepath.ToSlash(rel)), filepath.ToSlash(rel))}
-		if _, denied := e.policy().denied(s); denied || e.otherName(filepath.ToSlash(rel)) {
+		s := subject{family: FamilyRead, paths: append(t.spellings(filepath.ToSlash(rel)), filepath.ToSlash(rel))}
+		if _, denied := t.policy().denied(s); denied || t.policy().otherName(t.ws.Root(), filepath.ToSlash(rel)) {
 			return true
 		}
 	}
@@ -143,15 +143,15 @@ func (e *Executor) deniesReading(r repository, dir, name string) bool {
 }
 
 // leftOut are arguments that have git leave out what patterns of rules match.
-func (e *Executor) leftOut(patterns []string, r repository) []string {
+func (t gitTool) leftOut(patterns []string, r repository) []string {
 	prefix, plain := "", ""
-	if rel, ok := workspace.Below(r.top, workspace.RealPath(e.ws.Dir())); ok && rel != "." {
+	if rel, ok := workspace.Below(r.top, workspace.RealPath(t.ws.Dir())); ok && rel != "." {
 		plain = filepath.ToSlash(rel) + "/"
 		prefix = strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`).Replace(plain)
 	}
 	const magic = ":(top,exclude,icase,glob)"
 	var out []string
-	for _, name := range e.otherNames() {
+	for _, name := range t.policy().otherNames(t.ws.Root()) {
 		out = append(out, ":(top,exclude,literal)"+plain+name)
 	}
 	for _, p := range patterns {
@@ -169,13 +169,13 @@ func (e *Executor) leftOut(patterns []string, r repository) []string {
 
 // otherNames are the further names, in the workspace, of files that a rule keeps from
 // being read under one of them.
-func (e *Executor) otherNames() []string {
-	if patterns, _ := e.policy().readDenials(); len(patterns) == 0 {
+func (p Policy) otherNames(root *os.Root) []string {
+	if patterns, _ := p.readDenials(); len(patterns) == 0 {
 		return nil
 	}
 	var denied []fs.FileInfo
-	e.eachLinked(func(name string, info fs.FileInfo) {
-		if _, is := e.policy().denied(subject{family: FamilyRead, paths: []string{name}}); is {
+	eachLinked(root, func(name string, info fs.FileInfo) {
+		if _, is := p.denied(subject{family: FamilyRead, paths: []string{name}}); is {
 			denied = append(denied, info)
 		}
 	})
@@ -183,7 +183,7 @@ func (e *Executor) otherNames() []string {
 		return nil
 	}
 	var out []string
-	e.eachLinked(func(name string, info fs.FileInfo) {
+	eachLinked(root, func(name string, info fs.FileInfo) {
 		if slices.ContainsFunc(denied, func(other fs.FileInfo) bool { return os.SameFile(info, other) }) {
 			out = append(out, name)
 		}
@@ -193,14 +193,14 @@ func (e *Executor) otherNames() []string {
 
 // otherName reports whether a file is one that a rule keeps from being read, under
 // another name.
-func (e *Executor) otherName(p string) bool {
-	info, err := e.ws.Root().Stat(filepath.FromSlash(p))
-	return err == nil && info.Mode().IsRegular() && links(info) > 1 && slices.Contains(e.otherNames(), p)
+func (p Policy) otherName(root *os.Root, name string) bool {
+	info, err := root.Stat(filepath.FromSlash(name))
+	return err == nil && info.Mode().IsRegular() && links(info) > 1 && slices.Contains(p.otherNames(root), name)
 }
 
 // eachLinked visits the files of the workspace that have more than one name.
-func (e *Executor) eachLinked(visit func(name string, info fs.FileInfo)) {
-	_ = fs.WalkDir(e.ws.Root().FS(), ".", func(name string, d fs.DirEntry, err error) error {
+func eachLinked(root *os.Root, visit func(name string, info fs.FileInfo)) {
+	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil // what cannot be listed cannot be read either
 		}

@@ -59,14 +59,14 @@ type setting struct {
 	person      bool // of the person's own files, not of the repository's
 }
 
-// ownGit runs git by itself: a subcommand with its arguments, in dir, a directory of
+// run runs git by itself: a subcommand with its arguments, in dir, a directory of
 // the repository r. The result names the repository's own paths.
-func (e *Executor) ownGit(ctx context.Context, r repository, dir string, argv []string, timeout time.Duration, keep int) (proc.Spec, proc.Result, error) {
-	settings, unknown, err := e.gitSettings(ctx, r)
+func (g repositories) run(ctx context.Context, r repository, dir string, argv []string, timeout time.Duration, keep int) (proc.Spec, proc.Result, error) {
+	settings, unknown, err := g.settings(ctx, r)
 	if err != nil {
 		return proc.Spec{}, proc.Result{}, err
 	}
-	env := slices.Concat(ownGitEnv(e.env()), []string{
+	env := slices.Concat(ownGitEnv(g.exec.env()), []string{
 		"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + r.top, "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 	})
 	words := slices.Concat([]string{"git"}, gitSafe, ownGitSettings)
@@ -114,12 +114,12 @@ func ownGitEnv(env []string) []string {
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS=true", "GIT_EDITOR=true", "GIT_PAGER=cat", "TERM=dumb")
 }
 
-// gitSettings reads the configuration of a repository and the person's, of which git
+// settings reads the configuration of a repository and the person's, of which git
 // runs nothing, and returns what of it is harmless. Unknown is a setting of the
 // repository's that is not, "" when there is none.
-func (e *Executor) gitSettings(ctx context.Context, r repository) (harmless []setting, unknown string, err error) {
-	env := ownGitEnv(e.env())
-	for _, kv := range e.env() {
+func (g repositories) settings(ctx context.Context, r repository) (harmless []setting, unknown string, err error) {
+	env := ownGitEnv(g.exec.env())
+	for _, kv := range g.exec.env() {
 		if strings.HasPrefix(kv, "GIT_CONFIG_GLOBAL=") || strings.HasPrefix(kv, "GIT_CONFIG_SYSTEM=") || strings.HasPrefix(kv, "GIT_CONFIG_NOSYSTEM=") {
 			env = append(env, kv)
 		}
@@ -137,7 +137,7 @@ func (e *Executor) gitSettings(ctx context.Context, r repository) (harmless []se
 		return nil, "", errors.New("its git configuration cannot be read whole")
 	}
 	if !res.OK() {
-		return nil, "", fmt.Errorf("its git configuration cannot be read: %s", strings.TrimSpace(clip(e.ended(proc.Spec{Argv: []string{"git"}, Env: env}, res))))
+		return nil, "", fmt.Errorf("its git configuration cannot be read: %s", strings.TrimSpace(clip(ended(proc.Spec{Argv: []string{"git"}, Env: env}, res, g.exec.Output))))
 	}
 	for i := 0; i < len(fields); i += 2 {
 		s := setting{person: fields[i] == "system" || fields[i] == "global"}

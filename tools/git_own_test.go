@@ -148,7 +148,7 @@ func runsNothing(t *testing.T, policy Policy, p plant, looks [][]string) {
 	}
 	w.put("f", "for the status\n")
 	w.Decide(t.Context(), writeOp("f", "x\n"))
-	w.watch(t.Context()).changed(t.Context())
+	newWatch(t.Context(), w.Executor).changed(t.Context())
 	if tw.ran() {
 		t.Error("a look at what a command changed ran a program")
 	}
@@ -287,11 +287,11 @@ func TestTheServersOwnGitIsConfined(t *testing.T) {
 		c.Exec.Env = append(os.Environ(), "SSH_AUTH_SOCK=/x", "SSH_AGENT_PID=1", "GPG_AGENT_INFO=/x", "GIT_EXTERNAL_DIFF=/x", "GIT_CONFIG_PARAMETERS='a.b=c'", "GIT_CONFIG_COUNT=0")
 	})
 	initRepo(t, w)
-	r, ok, err := w.findRepository(workspace.RealPath(w.dir))
+	r, ok, err := w.repos.find(workspace.RealPath(w.dir))
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	spec, res, err := w.ownGit(t.Context(), r, w.dir, []string{"status"}, statusTimeout, 0)
+	spec, res, err := w.repos.run(t.Context(), r, w.dir, []string{"status"}, statusTimeout, 0)
 	if err != nil || !res.OK() {
 		t.Fatal(res, err)
 	}
@@ -311,11 +311,11 @@ func TestTheServersOwnGitIsConfined(t *testing.T) {
 func TestTheSocketOfAnAgentIsForRemotesOnly(t *testing.T) {
 	w := newWorld(t, nil, func(c *Config) { c.Exec.Env = append(os.Environ(), "SSH_AUTH_SOCK=/s") })
 	for name, want := range map[string]bool{"push": true, "fetch": true, "pull": true, "clone": true, "commit": false, "checkout": false, "config": false} {
-		if _, got := proc.Getenv(w.gitEnv(name), "SSH_AUTH_SOCK"); got != want {
+		if _, got := proc.Getenv(gitTool{w.Executor}.env(name), "SSH_AUTH_SOCK"); got != want {
 			t.Errorf("git %s has the agent's socket: %t", name, got)
 		}
 	}
-	if _, got := proc.Getenv(w.execEnv(), "SSH_AUTH_SOCK"); got {
+	if _, got := proc.Getenv(execTool{w.Executor}.env(), "SSH_AUTH_SOCK"); got {
 		t.Error("a command has the agent's socket")
 	}
 }

@@ -16,9 +16,9 @@ const (
 	searched = 5000 // entries that are looked at for a name like a missing one
 )
 
-// list answers a directory's entries, folders with a slash behind.
-func (e *Executor) list(p string) Outcome {
-	names, err := e.entries(p)
+// listing returns a directory's entries, folders with a slash behind.
+func listing(ws Workspace, p string) Outcome {
+	names, err := entries(ws, p)
 	if err != nil {
 		return failed(pathError(p, err))
 	}
@@ -35,8 +35,8 @@ func (e *Executor) list(p string) Outcome {
 
 // entries are the names in a directory in order, folders with a slash behind,
 // those that are reached through a link included.
-func (e *Executor) entries(p string) ([]string, error) {
-	root := e.ws.Root()
+func entries(ws Workspace, p string) ([]string, error) {
+	root := ws.Root()
 	d, err := root.Open(filepath.FromSlash(p))
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (e *Executor) entries(p string) ([]string, error) {
 		name := spelled(entry.Name())
 		isDir := entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 {
-			if target, err := resolve(root, e.ws.Dir(), path.Join(p, entry.Name())); err == nil {
+			if target, err := resolve(root, ws.Dir(), path.Join(p, entry.Name())); err == nil {
 				info, err := root.Stat(filepath.FromSlash(target))
 				isDir = err == nil && info.IsDir()
 			}
@@ -85,7 +85,7 @@ func spelled(name string) string {
 // nearNames says which existing paths a missing one may have meant, "" for none:
 // files of the same name elsewhere, then names alike in the nearest directory
 // that exists.
-func (e *Executor) nearNames(ctx context.Context, p string) string {
+func nearNames(ctx context.Context, ws Workspace, p string) string {
 	var near []string
 	add := func(name string) {
 		if len(near) < 5 && !slices.Contains(near, name) {
@@ -95,7 +95,7 @@ func (e *Executor) nearNames(ctx context.Context, p string) string {
 	dir := path.Dir(p)
 	want := path.Base(p)
 	for {
-		names, err := e.entries(dir)
+		names, err := entries(ws, dir)
 		if err == nil {
 			for _, n := range names {
 				if alike(strings.TrimSuffix(n, "/"), want) {
@@ -109,7 +109,7 @@ func (e *Executor) nearNames(ctx context.Context, p string) string {
 		}
 		want, dir = path.Base(dir), path.Dir(dir)
 	}
-	for _, found := range e.sameName(ctx, path.Base(p)) {
+	for _, found := range sameName(ctx, ws, path.Base(p)) {
 		add(found)
 	}
 	if len(near) == 0 {
@@ -119,10 +119,10 @@ func (e *Executor) nearNames(ctx context.Context, p string) string {
 }
 
 // sameName looks through a bounded part of the tree for files of a name.
-func (e *Executor) sameName(ctx context.Context, name string) []string {
+func sameName(ctx context.Context, ws Workspace, name string) []string {
 	var found []string
 	looked := 0
-	_ = fs.WalkDir(e.ws.Root().FS(), ".", func(p string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(ws.Root().FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if looked++; looked > searched || ctx.Err() != nil || len(found) == 3 {
 			return fs.SkipAll
 		}

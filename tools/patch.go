@@ -21,22 +21,19 @@ func (patchTool) Definition() Definition {
 
 func (t patchTool) Decide(ctx context.Context, c Call) Decision {
 	op := Arguments[patchArgs](c)
-	return t.decideEdit(ctx, FamilyPatch, op.Path, t.patchDraft(ctx, op))
+	return t.decideEdit(ctx, FamilyPatch, op.Path, t.draft(ctx, op))
 }
 
 func (t patchTool) Run(ctx context.Context, c Call) Outcome {
-	return t.patch(ctx, Arguments[patchArgs](c), c.Label)
+	op := Arguments[patchArgs](c)
+	return t.edit(ctx, op.Path, c.Label, t.draft(ctx, op))
 }
 
-func (e *Executor) patch(ctx context.Context, op patchArgs, label string) Outcome {
-	return e.edit(ctx, op.Path, label, e.patchDraft(ctx, op))
-}
-
-// patchDraft makes the change that a unified diff describes.
-func (e *Executor) patchDraft(ctx context.Context, op patchArgs) drafter {
+// draft makes the change that a unified diff describes.
+func (t patchTool) draft(ctx context.Context, op patchArgs) drafter {
 	return func(f file) (draft, error) {
 		d := draft{verb: "patched"}
-		given, err := relative(e.ws.Dir(), op.Path)
+		given, err := relative(t.ws.Dir(), op.Path)
 		if err != nil {
 			return d, err
 		}
@@ -48,7 +45,7 @@ func (e *Executor) patchDraft(ctx context.Context, op patchArgs) drafter {
 			d.verb = "created"
 			d.after, err = newText(f.path, diff)
 			if err != nil {
-				return d, fmt.Errorf("%w%s", err, e.nearNames(ctx, f.path))
+				return d, fmt.Errorf("%w%s", err, nearNames(ctx, t.ws, f.path))
 			}
 			d.view, d.known = d.after, true
 			return d, nil
@@ -64,7 +61,7 @@ func (e *Executor) patchDraft(ctx context.Context, op patchArgs) drafter {
 			}
 			return d, fmt.Errorf("%s exists already, but the diff makes a new file; nothing was applied", f.path)
 		}
-		d, err = e.patched(d, f, diff)
+		d, err = t.patched(d, f, diff)
 		if errors.Is(err, errApplied) {
 			d.after, d.note = f.text, "the patch is already applied"
 			return d, nil
@@ -78,8 +75,8 @@ func (e *Executor) patchDraft(ctx context.Context, op patchArgs) drafter {
 
 // patched applies a diff to a file that may not be as the model knows it: then
 // the diff is one of the text that the model knows, if it fits there.
-func (e *Executor) patched(d draft, f file, diff fileDiff) (draft, error) {
-	k, ok := e.seen.of(f.path, f.text)
+func (t patchTool) patched(d draft, f file, diff fileDiff) (draft, error) {
+	k, ok := t.seen.of(f.path, f.text)
 	moved := ok && k.hash != hashText(f.text)
 	var clash error
 	if moved && k.held {

@@ -101,14 +101,14 @@ func resolve(root *os.Root, dir, p string) (string, error) {
 // the root or lies below it, is a path out of the root. Unlike a path that a tool
 // is given, it is walked as the system does: what follows a link counts from where
 // that leads.
-func (e *Executor) leadsOut(dir, name string) bool {
+func leadsOut(ws Workspace, dir, name string) bool {
 	name = filepath.ToSlash(name)
-	at, err := relative(e.ws.Dir(), dir)
+	at, err := relative(ws.Dir(), dir)
 	if err != nil {
 		return true
 	}
 	if filepath.IsAbs(filepath.FromSlash(name)) || strings.HasPrefix(name, "/") {
-		if at, err = relative(e.ws.Dir(), filepath.FromSlash(name)); err != nil || slices.Contains(strings.Split(name, "/"), "..") {
+		if at, err = relative(ws.Dir(), filepath.FromSlash(name)); err != nil || slices.Contains(strings.Split(name, "/"), "..") {
 			return true
 		}
 		name, at = at, "."
@@ -121,7 +121,7 @@ func (e *Executor) leadsOut(dir, name string) bool {
 			}
 			at = path.Dir(at)
 		case element != "" && element != ".":
-			next, err := resolve(e.ws.Root(), e.ws.Dir(), path.Join(at, element))
+			next, err := resolve(ws.Root(), ws.Dir(), path.Join(at, element))
 			if err != nil && strings.Contains(err.Error(), "symbolic link") {
 				return true
 			}

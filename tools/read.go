@@ -31,14 +31,14 @@ func (t readTool) Decide(_ context.Context, c Call) Decision {
 	d := Decision{Title: "Read " + op.Path, Detail: op.Path, Key: "read", Effect: Read}
 	paths := t.spellings(op.Path)
 	d = t.settle(d, subject{family: FamilyRead, paths: paths}, "")
-	if d.Verdict != Deny && len(paths) > 0 && t.otherName(paths[len(paths)-1]) {
+	if d.Verdict != Deny && len(paths) > 0 && t.policy().otherName(t.ws.Root(), paths[len(paths)-1]) {
 		d.Verdict, d.Reason = Deny, "it is the same file as one that a rule of the configuration keeps from being read"
 	}
 	return d
 }
 
 func (t readTool) Run(ctx context.Context, c Call) Outcome {
-	return t.read(ctx, Arguments[readArgs](c))
+	return t.run(ctx, Arguments[readArgs](c))
 }
 
 // file is the current text of a path, from the open buffer or from disk.
@@ -143,30 +143,30 @@ func regular(p string, m fs.FileMode) error {
 	return fmt.Errorf("%s is %s, not a file with text", p, kindOf(m))
 }
 
-func (e *Executor) read(ctx context.Context, op readArgs) Outcome {
+func (t readTool) run(ctx context.Context, op readArgs) Outcome {
 	name := op.Path
 	if name == "" {
 		name = "."
 	}
-	p, err := e.find(name)
+	p, err := t.find(name)
 	if err != nil {
 		return failed(err)
 	}
-	if info, err := e.ws.Root().Stat(filepath.FromSlash(p)); err == nil && info.IsDir() {
-		return e.list(p)
+	if info, err := t.ws.Root().Stat(filepath.FromSlash(p)); err == nil && info.IsDir() {
+		return listing(t.ws, p)
 	}
-	f, err := e.load(p, e.cfg.MaxRead)
+	f, err := t.load(p, t.cfg.MaxRead)
 	switch {
 	case errors.Is(err, errTooBig):
-		return failf("%s is not shown: %s, over the limit of %d. Look at parts of it with a command, sed or grep for instance.", p, strings.TrimPrefix(err.Error(), errTooBig.Error()+": "), e.cfg.MaxRead)
+		return failf("%s is not shown: %s, over the limit of %d. Look at parts of it with a command, sed or grep for instance.", p, strings.TrimPrefix(err.Error(), errTooBig.Error()+": "), t.cfg.MaxRead)
 	case err != nil:
 		return failed(pathError(p, err))
 	case !f.exists:
-		return failf("%s does not exist%s", p, e.nearNames(ctx, p))
+		return failf("%s does not exist%s", p, nearNames(ctx, t.ws, p))
 	case strings.IndexByte(f.text, 0) >= 0:
 		return failf("%s is a binary file of %d bytes (%s)", p, len(f.text), binaryKind(f.text))
 	}
-	hash := e.seen.saw(f.path, f.text)
+	hash := t.seen.saw(f.path, f.text)
 	shown := strings.TrimPrefix(f.text, bom)
 	if !utf8.ValidString(shown) {
 		shown = "[this file is not UTF-8: bytes that are no characters are shown as \ufffd and cannot be written that way]\n" +

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -19,26 +20,33 @@ type repository struct {
 	common string // what all work trees of the repository share; dir but for linked ones
 }
 
+// repositories finds the repositories of a workspace and looks at them with a git of
+// the server's own, see git_own.go.
+type repositories struct {
+	ws   Workspace
+	exec ExecConfig // the environment of git, and how much of its output counts
+}
+
 // maxPointer bounds the small files by which git's directories name each other.
 const maxPointer = 64 << 10
 
-// findRepository finds the repository that git would take in dir, a real path. Ok
+// find finds the repository that git would take in dir, a real path. Ok
 // is false when there is none. A .git that is a file or a link counts only if its
 // target points back at the work tree: the error says so, and git must not be run
 // there.
-func (e *Executor) findRepository(dir string) (r repository, ok bool, err error) {
-	ceilings, _ := proc.Getenv(e.baseEnv(), "GIT_CEILING_DIRECTORIES")
+func (g repositories) find(dir string) (r repository, ok bool, err error) {
+	ceilings, _ := proc.Getenv(g.exec.baseEnv(), "GIT_CEILING_DIRECTORIES")
 	stops := filepath.SplitList(ceilings)
 	for at := dir; ; {
 		git := filepath.Join(at, ".git")
 		info, err := os.Lstat(git)
 		switch {
 		case err == nil && !info.IsDir():
-			r, err = e.linkedRepository(at)
+			r, err = g.linked(at)
 			return r, err == nil, err
 		case err == nil && gitsOwn(git):
 			if _, err := os.Lstat(filepath.Join(git, "commondir")); err == nil {
-				r, err = e.linkedRepository(at)
+				r, err = g.linked(at)
 				return r, err == nil, err
 			}
 			return repository{top: at, dir: git, common: git}, true, nil
@@ -53,11 +61,11 @@ func (e *Executor) findRepository(dir string) (r repository, ok bool, err error)
 	}
 }
 
-// linkedRepository follows the .git of a work tree, which is a file, a link or a
+// linked follows the .git of a work tree, which is a file, a link or a
 // directory with another one behind it, to git's directories. Whatever wrote it may
 // be hostile, so that both ends must agree: the target names this work tree, as git
 // has it name every linked work tree and submodule.
-func (e *Executor) linkedRepository(top string) (repository, error) {
+func (g repositories) linked(top string) (repository, error) {
 	git := filepath.Join(top, ".git")
 	refused := func(target string) error {
 		return fmt.Errorf("%s counts only if its target is a git directory that points back at this workspace, and %s is none: git is not run here", git, target)
@@ -86,8 +94,8 @@ func (e *Executor) linkedRepository(top string) (repository, error) {
 	} else if tree := workTreeSetting(dir); tree != "" {
 		back = rooted(dir, tree)
 	}
-	home, _ := proc.Getenv(e.baseEnv(), "HOME")
-	if back == "" || workspace.RealPath(back) != workspace.RealPath(top) || !isRepository(r.common) || e.encloses(r.dir, top, home) || e.encloses(r.common, top, home) {
+	home, _ := proc.Getenv(g.exec.baseEnv(), "HOME")
+	if back == "" || workspace.RealPath(back) != workspace.RealPath(top) || !isRepository(r.common) || g.encloses(r.dir, top, home) || g.encloses(r.common, top, home) {
 		return r, refused(dir)
 	}
 	return r, nil
@@ -95,8 +103,8 @@ func (e *Executor) linkedRepository(top string) (repository, error) {
 
 // encloses reports whether a directory is, or lies above, the home directory, the
 // workspace or one of its work trees: git's data is never there.
-func (e *Executor) encloses(dir, top, home string) bool {
-	for _, inner := range []string{top, e.ws.Dir(), home} {
+func (g repositories) encloses(dir, top, home string) bool {
+	for _, inner := range []string{top, g.ws.Dir(), home} {
 		if inner != "" && within(dir, inner) {
 			return true
 		}
@@ -166,16 +174,16 @@ func workTreeSetting(dir string) string {
 	return ""
 }
 
-// outerRepository is git's directory of the work tree that the root belongs to,
+// outer is git's directory of the work tree that the root belongs to,
 // when commands need it and it is not below the root itself; "" for none. Of a work
 // tree that the home directory lies in it is none: that one is not the workspace's.
-func (e *Executor) outerRepository() string {
-	root := workspace.RealPath(e.ws.Dir())
-	r, ok, err := e.findRepository(root)
+func (g repositories) outer() string {
+	root := workspace.RealPath(g.ws.Dir())
+	r, ok, err := g.find(root)
 	if err != nil || !ok {
 		return ""
 	}
-	home, _ := proc.Getenv(e.baseEnv(), "HOME")
+	home, _ := proc.Getenv(g.exec.baseEnv(), "HOME")
 	if _, inside := workspace.Below(root, r.common); inside || home != "" && within(r.top, home) {
 		return ""
 	}
@@ -189,4 +197,15 @@ func gitsOwn(dir string) bool {
 		return err == nil
 	}
 	return there("HEAD") && (there("objects") || there("commondir"))
+}
+
+// ignores reports whether the root is a git work tree that ignores a path,
+// so that git could not bring back what was there.
+func (g repositories) ignores(ctx context.Context, p string) bool {
+	r, ok, err := g.find(workspace.RealPath(g.ws.Dir()))
+	if err != nil || !ok {
+		return false
+	}
+	_, res, err := g.run(ctx, r, workspace.RealPath(g.ws.Dir()), []string{"check-ignore", "-q", "--", p}, statusTimeout, 0)
+	return err == nil && res.OK()
 }

@@ -15,17 +15,17 @@ import (
 // confinement is the policy of commands: the session's sandbox with the workspace
 // and its repository, less what is obeyed in them. Network says that a call asks
 // for it, which somebody then allowed.
-func (e *Executor) confinement(network bool) proc.Policy {
-	if e.cfg.Exec.Sandbox == nil {
+func (t execTool) confinement(network bool) proc.Policy {
+	if t.cfg.Exec.Sandbox == nil {
 		return switchedOff()
 	}
-	box := e.box()
-	if e.cfg.Exec.AskNetwork {
+	box := t.box()
+	if t.cfg.Exec.AskNetwork {
 		box.Network = network
 	}
-	root := workspace.RealPath(e.ws.Dir())
+	root := workspace.RealPath(t.ws.Dir())
 	sandbox.ProtectTree(&box, root)
-	if r, ok, err := e.findRepository(root); ok && err == nil {
+	if r, ok, err := t.repos.find(root); ok && err == nil {
 		if r.top != root {
 			sandbox.ProtectTree(&box, r.top)
 		}
@@ -55,16 +55,16 @@ var gitSettles = []string{
 // gitConnects are the subcommands that may speak to another machine.
 var gitConnects = []string{"push", "fetch", "pull", "clone", "ls-remote", "remote", "submodule", "archive"}
 
-// gitConfinement is the policy of a git call that somebody allowed. It may write
+// confinement is the policy of a git call that somebody allowed. It may write
 // what git tracks, whoever obeys that, but no hooks; its settings only where that
 // is what the call is for. One that speaks to another machine has the network, and
 // the person's SSH agent.
-func (e *Executor) gitConfinement(c gitCommand, env []string) proc.Policy {
-	if e.cfg.Exec.Sandbox == nil {
+func (t gitTool) confinement(c gitCommand, env []string) proc.Policy {
+	if t.cfg.Exec.Sandbox == nil {
 		return switchedOff()
 	}
-	box := e.box()
-	if r, ok, err := e.findRepository(workspace.RealPath(e.ws.Dir())); ok && err == nil {
+	box := t.box()
+	if r, ok, err := t.repos.find(workspace.RealPath(t.ws.Dir())); ok && err == nil {
 		protectRepository(&box, r)
 	}
 	if slices.Contains(gitSettles, c.name) {

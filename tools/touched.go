@@ -33,23 +33,23 @@ type stamp struct {
 	there bool
 }
 
-func (e *Executor) watch(ctx context.Context) *watch {
+func newWatch(ctx context.Context, e *Executor) *watch {
 	w := &watch{e: e, seen: map[string]stamp{}}
 	for p := range e.seen.hashes() {
-		w.seen[p] = e.stamp(p, true)
+		w.seen[p] = w.stamp(p, true)
 	}
-	w.dirty = e.dirty(ctx)
+	w.dirty = w.status(ctx)
 	return w
 }
 
-func (e *Executor) stamp(p string, hash bool) stamp {
-	info, err := e.ws.Root().Lstat(filepath.FromSlash(p))
+func (w *watch) stamp(p string, hash bool) stamp {
+	info, err := w.e.ws.Root().Lstat(filepath.FromSlash(p))
 	if err != nil {
 		return stamp{}
 	}
 	s := stamp{size: info.Size(), mod: info.ModTime(), mode: info.Mode(), there: true}
 	if hash {
-		if text, err := readFile(e.ws.Root(), p, e.cfg.MaxRead); err == nil {
+		if text, err := readFile(w.e.ws.Root(), p, w.e.cfg.MaxRead); err == nil {
 			s.hash = hashText(text)
 		}
 	}
@@ -60,17 +60,17 @@ func (e *Executor) stamp(p string, hash bool) stamp {
 func (w *watch) changed(ctx context.Context) []string {
 	found := map[string]bool{}
 	for p, was := range w.seen {
-		now := w.e.stamp(p, false)
+		now := w.stamp(p, false)
 		if now == (stamp{size: was.size, mod: was.mod, mode: was.mode, there: was.there}) {
 			continue
 		}
 		// Touched is not changed: the text decides where it is known.
-		if now = w.e.stamp(p, true); now.hash == "" || now.hash != was.hash || now.mode != was.mode {
+		if now = w.stamp(p, true); now.hash == "" || now.hash != was.hash || now.mode != was.mode {
 			found[p] = true
 		}
 	}
 	if w.dirty != nil {
-		now := w.e.dirty(ctx)
+		now := w.status(ctx)
 		for p := range now {
 			if !has(w.dirty, p) && !has(w.seen, p) {
 				found[p] = true
@@ -79,7 +79,7 @@ func (w *watch) changed(ctx context.Context) []string {
 		// That git calls one otherwise now, or unchanged, does not mean that the file
 		// is another: it may have been added or committed.
 		for p, was := range w.dirty {
-			if now != nil && !has(w.seen, p) && w.e.stamp(p, false) != was {
+			if now != nil && !has(w.seen, p) && w.stamp(p, false) != was {
 				found[p] = true
 			}
 		}
@@ -95,11 +95,11 @@ func has(m map[string]stamp, p string) bool {
 	return ok
 }
 
-// dirty answers what git calls changed below the root, with enough to notice a
+// status returns what git calls changed below the root, with enough to notice a
 // further change; nil without git.
-func (e *Executor) dirty(ctx context.Context) map[string]stamp {
-	root := workspace.RealPath(e.ws.Dir())
-	r, ok, err := e.findRepository(root)
+func (w *watch) status(ctx context.Context) map[string]stamp {
+	root := workspace.RealPath(w.e.ws.Dir())
+	r, ok, err := w.e.repos.find(root)
 	if err != nil || !ok {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (e *Executor) dirty(ctx context.Context) map[string]stamp {
 	if rel, ok := workspace.Below(r.top, root); ok && rel != "." {
 		prefix = filepath.ToSlash(rel) + "/"
 	}
-	_, res, err := e.ownGit(ctx, r, root, []string{
+	_, res, err := w.e.repos.run(ctx, r, root, []string{
 		"status", "--ignore-submodules=dirty", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames", "--", ".",
 	}, statusTimeout, 4<<20)
 	if err != nil || !res.OK() || res.Stdout.Elided > 0 {
@@ -122,7 +122,7 @@ func (e *Executor) dirty(ctx context.Context) map[string]stamp {
 		if !ok || p == "" {
 			continue
 		}
-		out[p] = e.stamp(p, false)
+		out[p] = w.stamp(p, false)
 	}
 	return out
 }

@@ -25,20 +25,17 @@ func (writeTool) Definition() Definition {
 
 func (t writeTool) Decide(ctx context.Context, c Call) Decision {
 	op := Arguments[writeArgs](c)
-	return t.decideEdit(ctx, FamilyWrite, op.Path, t.writeDraft(op))
+	return t.decideEdit(ctx, FamilyWrite, op.Path, t.draft(op))
 }
 
 func (t writeTool) Run(ctx context.Context, c Call) Outcome {
-	return t.write(ctx, Arguments[writeArgs](c), c.Label)
+	op := Arguments[writeArgs](c)
+	return t.edit(ctx, op.Path, c.Label, t.draft(op))
 }
 
-func (e *Executor) write(ctx context.Context, op writeArgs, label string) Outcome {
-	return e.edit(ctx, op.Path, label, e.writeDraft(op))
-}
-
-// writeDraft makes a file hold a whole new text, without losing what the model
+// draft makes a file hold a whole new text, without losing what the model
 // has not seen.
-func (e *Executor) writeDraft(op writeArgs) drafter {
+func (t writeTool) draft(op writeArgs) drafter {
 	return func(f file) (draft, error) {
 		d := draft{after: op.Text, view: op.Text, known: true, verb: "wrote"}
 		if strings.IndexByte(op.Text, 0) >= 0 {
@@ -55,7 +52,7 @@ func (e *Executor) writeDraft(op writeArgs) drafter {
 			return d, fmt.Errorf("%s is not UTF-8: to write it whole would change bytes that cannot be shown; patch the lines that are to change", f.path)
 		}
 		d.note = "it holds this text already"
-		k, ok := e.seen.of(f.path, f.text)
+		k, ok := t.seen.of(f.path, f.text)
 		if !ok {
 			d.after = adopt(f.text, op.Text)
 			d.view = d.after
@@ -78,12 +75,12 @@ func (e *Executor) writeDraft(op writeArgs) drafter {
 			}
 			return d, nil
 		}
-		return e.rebase(d, f, k.text)
+		return rebase(d, f, k.text)
 	}
 }
 
 // rebase makes a draft computed from base one of the current text.
-func (e *Executor) rebase(d draft, f file, base string) (draft, error) {
+func rebase(d draft, f file, base string) (draft, error) {
 	merged, clash := merge3(base, f.text, d.after)
 	if len(clash) > 0 {
 		return d, collision(f, base, clash)
