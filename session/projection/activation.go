@@ -8,14 +8,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// activated is what one message's results tell of new tools.
+// activated are the tools that one message's results activate.
 type activated struct {
 	defs  []jsontext.Value
 	moved bool // some come from a message that is not shown
 }
 
 // anchored maps a place in the shown messages to the definitions activated there.
-// An activation whose message is not shown, or has no calls, is told at the first
+// An activation whose message is not shown, or has no calls, is placed at the first
 // shown message that has calls.
 func anchored(shown []history.Message, activations []history.Activation, r Rendering) map[int]activated {
 	if r == Inline || len(activations) == 0 {
@@ -63,7 +63,7 @@ func anchored(shown []history.Message, activations []history.Activation, r Rende
 }
 
 // activate marks the result of the activating call, among the rows from first on.
-// What was moved here needs no such call.
+// An activation that was moved here needs no such call.
 func (b *builder) activate(calls []history.Call, first int, tools activated) {
 	if b.model.Rendering != DeferredToolReference || len(tools.defs) == 0 {
 		return
@@ -80,7 +80,7 @@ func (b *builder) activate(calls []history.Call, first int, tools activated) {
 	}
 }
 
-// toolNames reads function.name of each definition; one without is passed over.
+// toolNames reads function.name of each definition; one without it is skipped.
 func toolNames(defs []jsontext.Value) []string {
 	var names []string
 	for _, def := range defs {

@@ -11,13 +11,13 @@ import (
 // lostLimit bounds how much of unreadable arguments a result repeats, in code points.
 const lostLimit = 400
 
-// reader looks through arguments, with one buffer for all of them.
+// reader parses arguments, with one buffer for all of them.
 type reader struct{ buf []byte }
 
-// object answers a call's arguments as the text of a JSON object. What a model
-// wrote stays as it is, byte for byte, when it is one. Doubled members (the last
-// one counts) and text that is not Unicode are mended; anything else is lost and
-// becomes {}, for a provider refuses the whole conversation otherwise.
+// object returns a call's arguments as the text of a JSON object. A model's text
+// that is one is returned unchanged. Doubled members (the last one counts) and
+// invalid UTF-8 are repaired; anything else is replaced by {}, because a provider
+// would refuse the whole conversation.
 func (r *reader) object(raw string) (text string, lost bool) {
 	trimmed := strings.TrimSpace(raw)
 	if trimmed == "" || trimmed == "null" {
@@ -103,7 +103,7 @@ func mendObject(dec *jsontext.Decoder, b []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// withLost tells the model what it had written, unless the result does already.
+// withLost adds the arguments that the model had written to a result that lacks them.
 func withLost(text, raw string) string {
 	if strings.Contains(text, raw) {
 		return text
@@ -114,7 +114,7 @@ func withLost(text, raw string) string {
 	return text + "\n[the arguments were not a JSON object: " + raw + "]"
 }
 
-// isEnd says that the text ended where it may.
+// isEnd reports whether the text ended where it may.
 func isEnd(err error) bool { return errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) }
 
 // separated appends the comma before all elements but the first.

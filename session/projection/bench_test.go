@@ -11,7 +11,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/store"
 )
 
-// longTalk is a conversation of n messages and about size bytes: prompts, answers
+// longTalk is a conversation of n messages and about size bytes: prompts, replies
 // and rounds with two calls each.
 func longTalk(n, size int) history.History {
 	each := size / (n * 5 / 4)

@@ -2,7 +2,7 @@
 // typed, for each provider to write in its API's form, and in chat-completions form.
 // It is pure but for its hooks: equal input gives equal bytes.
 //
-// Whatever the history holds, the messages are well formed: every call has one
+// Whatever is in the history, the messages are well formed: every call has one
 // result, right after its message and in call order; no content is empty but that
 // of an assistant that only calls; arguments are JSON objects; text is valid
 // UTF-8; user messages never follow each other. While a turn goes on, the messages
@@ -15,8 +15,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/history"
 )
 
-// System is what a model is told besides the conversation. Blank layers are left
-// out.
+// System is the system text of a request. Blank layers are left out.
 type System struct {
 	Base    string   // first; the only layer that carries the cache breakpoint
 	Static  []string // after Base, one message each
@@ -25,7 +24,8 @@ type System struct {
 	Reminder *string
 }
 
-// Rendering is how a model is told of tools that were activated in mid-talk.
+// Rendering is how a request presents tools that were activated during the
+// conversation.
 type Rendering int
 
 const (
@@ -38,15 +38,15 @@ const (
 	SystemToolBlock
 )
 
-// Model is what the projection must know of the model that is asked.
+// Model describes the model of the request, as far as the projection depends on it.
 type Model struct {
 	PromptCache  bool     // mark the end of the base layer
 	Capabilities []string // "vision", "video", "document"
 	Rendering    Rendering
 	// Profile is whose reasoning is sent back: that of another one is left out, as
-	// some servers refuse it. "" for everybody's.
+	// some servers refuse it. "" is for that of every profile.
 	Profile string
-	// Sealed sends an answer's recorded Sealed back with its calls, as "_sealed", for
+	// Sealed sends a reply's recorded Sealed back with its calls, as "_sealed", for
 	// a provider that reads it.
 	Sealed bool
 }
@@ -79,14 +79,14 @@ type MediaBudget struct {
 	MaxTotal    int64
 	MaxEncoded  int64 // of one part's base64 text, 0 for no limit
 	MaxSide     int   // of an image whose header tells its size, in pixels; 0 for no limit
-	// Notes tells the model in the text which files it is not shown and why, if that
-	// is for their size or type. A user's message has them only without an Extras
-	// hook, which is told of skipped files itself; a call's files are told of in the
-	// last result.
+	// Notes adds text that says which files are left out for their size or type, and
+	// why. A user's message has the notes only without an Extras hook, which gets the
+	// skipped files itself; the notes on a call's files are in the last result.
 	Notes bool
 }
 
-// Config holds the knobs. Zero values are valid and switch a knob off.
+// Config are the settings of a projection. Zero values are valid and turn a setting
+// off.
 type Config struct {
 	SummaryPrefix string
 	SummarySuffix *string
@@ -120,8 +120,8 @@ func Default() Config {
 	}
 }
 
-// Blob is a file that may be shown to the model. Every answer may be absent, which
-// leaves the file out. A blob's content should not change while its turn goes on.
+// Blob is a file that may be shown to the model. Every method may return false,
+// which leaves the file out. A blob's content should not change while its turn goes on.
 type Blob interface {
 	Name() string
 	Size(context.Context) (int64, bool)
@@ -129,14 +129,14 @@ type Blob interface {
 	ReadAll(context.Context) ([]byte, bool)
 }
 
-// Barred is what a Blob may implement besides: a file that is not shown, whatever
-// it holds, and the reason for the note.
+// Barred is an optional method of a Blob: the file is never shown, whatever its
+// content, for a reason that the note gives.
 type Barred interface {
 	Barred(context.Context) (why string, barred bool)
 }
 
 // MediaSource finds the files of a user's message and those that calls produced.
-// A file that may not be read keeps its place, as a blob without answers.
+// A file that may not be read keeps its place, as a blob whose methods return false.
 type MediaSource interface {
 	MessageMedia(context.Context, history.Message) []Blob
 	CallMedia(context.Context, []history.Call) []Blob
@@ -154,7 +154,7 @@ type Extras interface {
 	AppendedText(ctx context.Context, msg history.Message, prev *history.Message, skipped []int) (string, bool)
 }
 
-// Hooks are the projection's ways out; each may be nil.
+// Hooks are functions that the projection calls; each may be nil.
 type Hooks struct {
 	Media  MediaSource
 	Digest Digest

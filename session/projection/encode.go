@@ -7,11 +7,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// whole is the form of Project's messages: all that a message says.
+// whole is the form of Project's messages, with all members.
 var whole = model.ChatForm{Reasoning: true, Cache: true, Ours: true}
 
-// encode makes the rows' messages and their bytes. A row that equals the old one at
-// its place shares the old message and bytes; all others are written into one new
+// encode returns the rows' messages and their bytes. A row that equals the old one
+// at its index shares the old message and bytes; all others are written into one new
 // buffer.
 func (p *Projector) encode(rows []row) {
 	size, changed, same := 0, 0, make([]bool, len(rows))
@@ -47,8 +47,8 @@ func (p *Projector) encode(rows []row) {
 	p.rows, p.messages, p.wire = rows, messages, wire
 }
 
-// typist makes messages of rows. It remembers the calls of the assistant's message
-// before, so that arguments are looked through once for the call and its result.
+// typist converts rows to messages. It keeps the calls of the preceding assistant
+// message, so that arguments are parsed once for the call and its result.
 type typist struct {
 	messages []model.Message // room for all of them at once
 	parts    []model.Part    // room for a text of each
@@ -83,14 +83,14 @@ func (t *typist) message(r *row) *model.Message {
 	return m
 }
 
-// text is a content of one text.
+// text returns a content of one text.
 func (t *typist) text(text string, cache bool) []model.Part {
 	t.parts = append(t.parts, model.Part{Text: text, Cache: cache})
 	n := len(t.parts)
 	return t.parts[n-1 : n : n]
 }
 
-// said is a user's texts as one, and the media after it.
+// said returns a user's texts joined into one, and the media after it.
 func (t *typist) said(s *said) []model.Part {
 	var out []model.Part
 	if len(s.texts) > 0 {

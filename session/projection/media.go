@@ -22,14 +22,14 @@ type spending struct {
 	bytes int64
 }
 
-// media is what came of the files of one message.
+// media is the outcome for the files of one message.
 type media struct {
 	parts   []part
-	skipped []int  // positions in what the hook answered
+	skipped []int  // positions in the hook's result
 	notes   string // why files that the model could have seen are not shown
 }
 
-// enabled is what a model can see, in a fixed order.
+// enabled returns the kinds of media that a model can see, in a fixed order.
 func enabled(capabilities []string) []mediaKind {
 	var kinds []mediaKind
 	for kind, name := range [...]string{"vision", "video", "document"} {
@@ -64,8 +64,8 @@ func (b *builder) inline(blobs []Blob, current bool) media {
 	return out
 }
 
-// load decides over one file; why is empty when the refusal is none of the file's
-// content or size.
+// load reads one file if it may be shown; why is the reason if its content or size
+// forbids that, else empty.
 func (b *builder) load(blob Blob) (p part, ok bool, why string) {
 	budget := b.cfg.Media
 	if x, ok := blob.(Barred); ok {
@@ -98,7 +98,7 @@ func (b *builder) load(blob Blob) (p part, ok bool, why string) {
 	if !ok {
 		return p, false, ""
 	}
-	// The file may have grown, or its size have been a guess.
+	// The file may have grown, or its size may have been a guess.
 	if read := int64(len(data)); read > size {
 		size = read
 		if why := b.tooLarge(kind, size); why != "" {
@@ -130,7 +130,7 @@ func (b *builder) tooLarge(kind mediaKind, size int64) string {
 	return ""
 }
 
-// fileName is a name as a note shows it, on one line.
+// fileName returns a name as a note shows it, on one line.
 func fileName(blob Blob) string {
 	name := blob.Name()
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {

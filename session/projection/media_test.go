@@ -19,7 +19,7 @@ type file struct {
 	name  string
 	data  []byte
 	size  int64 // declared; -1 for unknown
-	blind bool  // answers nothing
+	blind bool  // returns nothing
 	asked *int
 }
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// unusable says why a provider would refuse an image whose bytes are all here:
+// unusable returns why a provider would refuse an image whose bytes are all here:
 // too many pixels on a side, or an end that is missing. An image whose header this
-// code cannot read is let through.
+// code cannot read is allowed.
 func unusable(data []byte, maxSide int) string {
 	width, height, cut := dimensions(data)
 	if cut {
@@ -20,7 +20,7 @@ func unusable(data []byte, maxSide int) string {
 	return ""
 }
 
-// dimensions reads an image's header; zero means unknown. cut is only said of an
+// dimensions reads an image's header; zero means unknown. cut is set only for an
 // image whose header could be read.
 func dimensions(d []byte) (width, height int, cut bool) {
 	switch {
@@ -37,7 +37,7 @@ func dimensions(d []byte) (width, height int, cut bool) {
 	return width, height, false
 }
 
-// jpegSize walks the segments up to the frame header.
+// jpegSize reads the segments up to the frame header.
 func jpegSize(d []byte) (width, height int, cut bool) {
 	at := 2
 	for at+9 <= len(d) && d[at] == 0xff {

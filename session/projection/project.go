@@ -11,14 +11,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Project answers the messages of one model request. The only errors are a message
-// whose role it does not know and a context that ended while hooks were asked.
+// Project returns the messages of one model request. The only errors are a message
+// with an unknown role and a context that ended while hooks were called.
 func Project(ctx context.Context, h history.History, sys System, m Model, cfg Config, hooks Hooks) ([]jsontext.Value, error) {
 	return new(Projector).Project(ctx, h, sys, m, cfg, hooks)
 }
 
-// Projector is Project with a memory: messages that did not change since the call
-// before are not encoded again. Its messages are those of Project, byte for byte.
+// Projector is Project with a cache: messages that did not change since the previous
+// call are not encoded again. Its messages are those of Project, byte for byte.
 // The zero value is ready; it is not safe for concurrent use.
 type Projector struct {
 	rows     []row
@@ -26,7 +26,7 @@ type Projector struct {
 	wire     []jsontext.Value
 }
 
-// Project does what the function Project does. The bytes are shared with later
+// Project returns the messages as the function Project does. The bytes are shared with later
 // results and must not be written to.
 func (p *Projector) Project(ctx context.Context, h history.History, sys System, m Model, cfg Config, hooks Hooks) ([]jsontext.Value, error) {
 	_, wire, err := p.Conversation(ctx, h, sys, m, cfg, hooks)
@@ -57,7 +57,7 @@ type builder struct {
 	spent spending
 	ids   map[string]int // provider ids on the wire, and how often each was wanted
 	rows  []row
-	user  *said // the user's message that still takes more text, or nil
+	user  *said // the user's message that may get more text, or nil
 }
 
 // reserve makes room for all rows at once.
@@ -109,7 +109,7 @@ func (b *builder) system(kind rowKind, text string) {
 	b.rows = append(b.rows, row{kind: kind, text: text})
 }
 
-// conversation walks the messages that are shown.
+// conversation adds the rows of the messages that are shown.
 func (b *builder) conversation(h history.History) error {
 	shown := shownMessages(h, b.cfg.MaxMessages)
 	turn := currentTurn(shown)
@@ -135,8 +135,8 @@ func (b *builder) conversation(h history.History) error {
 	return nil
 }
 
-// hooksEnded is an error when hooks may have answered nothing because the context
-// ended: such messages must not be sent.
+// hooksEnded returns an error when hooks may have returned nothing because the
+// context ended: such messages must not be sent.
 func (b *builder) hooksEnded() error {
 	if b.hooks == (Hooks{}) {
 		return nil
@@ -144,7 +144,7 @@ func (b *builder) hooksEnded() error {
 	return b.ctx.Err()
 }
 
-// userMessage adds to the open user message, or opens one.
+// userMessage appends to the pending user message, or starts one.
 func (b *builder) userMessage(m, prev *history.Message, current bool) {
 	text := m.Text
 	var found media
@@ -161,8 +161,7 @@ func (b *builder) userMessage(m, prev *history.Message, current bool) {
 	b.chunk(text, found.parts)
 }
 
-// chunk merges consecutive user rows: there is one text, which comes first, and
-// the media after it.
+// chunk merges consecutive user rows into one text, with the media after it.
 func (b *builder) chunk(text string, parts []part) {
 	if b.user == nil {
 		b.user = new(said)
@@ -173,8 +172,8 @@ func (b *builder) chunk(text string, parts []part) {
 	b.user.parts = append(b.user.parts, parts...)
 }
 
-// flush closes the open user message. One that says nothing still stands: roles
-// must alternate, and a request may not be empty.
+// flush ends the pending user message. A blank one is kept: roles must alternate,
+// and a request may not be empty.
 func (b *builder) flush() {
 	if b.user == nil {
 		return
@@ -186,8 +185,8 @@ func (b *builder) flush() {
 	b.user = nil
 }
 
-// assistant adds an answer and, right after it, the results of its calls in call
-// order. An answer that says and calls nothing is left out.
+// assistant adds a reply and, right after it, the results of its calls in call
+// order. A reply without text and calls is left out.
 func (b *builder) assistant(m *history.Message, previous, current bool, tools activated) {
 	out := row{kind: assistantRow, text: m.Text}
 	if blank(m.Text) {
@@ -233,7 +232,7 @@ func (b *builder) assistant(m *history.Message, previous, current bool, tools ac
 	}
 }
 
-// callMedia shows what calls produced as a user's message after the results.
+// callMedia adds the files that calls produced, as a user's message after the results.
 func (b *builder) callMedia(calls []history.Call, current bool) {
 	if b.hooks.Media == nil || !current || len(b.kinds) == 0 {
 		return
@@ -247,8 +246,8 @@ func (b *builder) callMedia(calls []history.Call, current bool) {
 	}
 }
 
-// wireID is the provider's id of a call. An id that an earlier call has already is
-// told apart by a suffix, for a provider refuses a conversation with a doubled one.
+// wireID returns the provider's id of a call. An id that an earlier call has gets a
+// suffix, because a provider refuses a conversation with duplicate ids.
 func (b *builder) wireID(c history.Call) string {
 	id := c.ProviderID
 	if id == "" {
@@ -263,8 +262,8 @@ func (b *builder) wireID(c history.Call) string {
 	return unique
 }
 
-// toolName is a name as every provider takes it. One that a model made up may hold
-// anything, and would have the conversation refused from then on.
+// toolName returns a name in the characters that every provider accepts. A name that
+// a model invented may have any, and every later request would be refused.
 func toolName(name string) string {
 	const longest = 64
 	plain := func(r rune) rune {
@@ -274,7 +273,7 @@ func toolName(name string) string {
 		}
 		return '_'
 	}
-	// Map answers the same string when nothing changes.
+	// Map returns the same string when nothing changes.
 	if name = strings.Map(plain, name); name == "" {
 		return "unnamed"
 	}

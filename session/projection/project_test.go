@@ -27,7 +27,7 @@ func (g given) cfg() Config {
 	return Default()
 }
 
-// wireOf projects, and checks that a Projector answers the same twice.
+// wireOf projects, and checks that a Projector returns the same twice.
 func wireOf(t testing.TB, g given) []string {
 	t.Helper()
 	got, err := Project(t.Context(), g.history, g.system, g.model, g.cfg(), g.hooks)

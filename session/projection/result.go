@@ -7,7 +7,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/history"
 )
 
-// What stands where a provider accepts no empty text.
+// The texts for where a provider accepts no empty text.
 const (
 	emptyMessage = "(empty message)"
 	emptyResult  = "(no output)"
@@ -18,7 +18,7 @@ const (
 	cutMark      = "… [truncated]"
 )
 
-// resultText is what the model reads as a call's result. A recorded note comes
+// resultText returns what the model reads as a call's result. A recorded note comes
 // before the configured one.
 func resultText(c history.Call, cfg Config) string {
 	recorded := ""
@@ -61,7 +61,7 @@ func (b *builder) limited(c history.Call, text string, previous bool) string {
 	return text[:at] + cutMark
 }
 
-// runeOffset is where the first n code points of s end, len(s) when it has no more.
+// runeOffset returns where the first n code points of s end, len(s) when it has no more.
 func runeOffset(s string, n int) int {
 	if len(s) <= n {
 		return len(s)
@@ -77,7 +77,7 @@ func runeOffset(s string, n int) int {
 	return at
 }
 
-// firstOf answers the first text that is not blank.
+// firstOf returns the first text that is not blank.
 func firstOf(texts ...string) string {
 	for _, t := range texts {
 		if strings.TrimSpace(t) != "" {

@@ -23,10 +23,10 @@ type row struct {
 	kind      rowKind
 	both      bool   // reasoning under two keys
 	quiet     bool   // reasoning under none
-	ordinal   int    // of the call that a tool row answers, in its message
+	ordinal   int    // of the call that a tool row is the result of, in its message
 	text      string // of all but a user's
 	reasoning string
-	id        string // of the call that a tool row answers
+	id        string // of the call that a tool row is the result of
 	arguments string // of that call
 	calls     []wireCall
 	sealed    jsontext.Value
@@ -56,8 +56,8 @@ type part struct {
 	data []byte
 }
 
-// equal is cheap where the strings are shared, as those of an unchanged history
-// are.
+// equal reports whether two rows are equal. It is cheap where the strings are
+// shared, as those of an unchanged history are.
 func (r *row) equal(o *row) bool {
 	return r.kind == o.kind && r.both == o.both && r.quiet == o.quiet && r.ordinal == o.ordinal &&
 		r.text == o.text && r.reasoning == o.reasoning && r.id == o.id && r.arguments == o.arguments &&
@@ -81,7 +81,7 @@ func (n *newTools) equal(o *newTools) bool {
 		slices.EqualFunc(n.defs, o.defs, func(a, b jsontext.Value) bool { return bytes.Equal(a, b) })
 }
 
-// size is about how many bytes the row takes, for one allocation of them all.
+// size returns about how many bytes the row takes, for one allocation of them all.
 func (r *row) size() int {
 	n := 96 + len(r.text) + len(r.text)/16 + 2*len(r.reasoning) + len(r.sealed)
 	for _, c := range r.calls {

@@ -6,8 +6,8 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/history"
 )
 
-// shownMessages leaves out what the summary covers, what failed, and what is
-// before the window.
+// shownMessages returns the messages of the request: without those that the summary
+// covers, that failed, or that are before the window.
 func shownMessages(h history.History, window int) []history.Message {
 	rest := h.Messages[h.Covered():]
 	if slices.ContainsFunc(rest, func(m history.Message) bool { return m.Failed }) {
@@ -30,15 +30,15 @@ func shownMessages(h history.History, window int) []history.Message {
 	return rest
 }
 
-// speaks says that a model reads the message as a user's.
+// speaks reports whether a model reads the message as a user's.
 func speaks(m history.Message) bool { return m.Role == history.User || m.Role == history.Agent }
 
 // turnStart is where the current turn begins, for media and for results.
 type turnStart struct{ media, results int }
 
-// currentTurn finds the start of the turn that is being answered. Messages that
-// know their turn settle it. Otherwise a user's message opened a turn, unless it
-// follows calls that were all answered: such a one was queued while the agent
+// currentTurn returns the start of the current turn. If messages have their turn's
+// number, that decides. Otherwise a user's message opened a turn, unless it
+// follows calls that all have results: such a one was queued while the agent
 // worked. Results count as previous before the last user's message in any case.
 func currentTurn(ms []history.Message) turnStart {
 	n := len(ms)
@@ -63,7 +63,7 @@ func currentTurn(ms []history.Message) turnStart {
 		for i > 0 && ms[i-1].Role != history.Assistant {
 			i--
 		}
-		if i == 0 || !answered(ms[i-1]) {
+		if i == 0 || !allFinished(ms[i-1]) {
 			break
 		}
 	}
@@ -71,9 +71,9 @@ func currentTurn(ms []history.Message) turnStart {
 	return start
 }
 
-// answered says that the message called tools and each ran to its end, so that
-// the model was about to be asked again.
-func answered(m history.Message) bool {
+// allFinished reports whether the message called tools and each ran to its end, so
+// that the next step was another request.
+func allFinished(m history.Message) bool {
 	for _, c := range m.Calls {
 		switch c.State {
 		case history.Running, history.Awaiting, history.Cancelled:

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sniff tells a file's kind by its first bytes. A claimed type is never asked for.
+// sniff returns a file's kind by its first bytes; a claimed type does not matter.
 func sniff(head []byte) (kind mediaKind, mime string, ok bool) {
 	for _, s := range signatures {
 		if s.matches(head) {
