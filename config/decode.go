@@ -24,8 +24,8 @@ type decoder struct {
 	tools   []string // what rules may name; nil: sixTools
 }
 
-// spot is a key on the way down: path is its canonical name, shown the name as
-// this layer writes it.
+// spot is the key being decoded: path is its canonical name, shown the name as this
+// layer writes it.
 type spot struct {
 	place
 	path, shown string
@@ -45,7 +45,7 @@ func (d *decoder) warnf(s spot, near, format string, args ...any) {
 	})
 }
 
-// record notes where a value came from. It answers true, for value to answer.
+// record stores the origin of a value. It returns true, for value to return.
 func (d *decoder) record(s spot) bool {
 	if s.path == "" { // of a list's item
 		return true
@@ -54,7 +54,7 @@ func (d *decoder) record(s spot) bool {
 	return true
 }
 
-// apply sets what the tree says in c.
+// apply sets the values of the tree in c.
 func (d *decoder) apply(n *node, c *Config) {
 	if n == nil || n.kind == null {
 		return
@@ -66,7 +66,7 @@ func (d *decoder) apply(n *node, c *Config) {
 	d.structure(n, reflect.ValueOf(c).Elem(), spot{})
 }
 
-// key is a field's name in this layer.
+// key returns a field's name in this layer.
 func (d *decoder) key(f reflect.StructField) string {
 	name := f.Tag.Get("json")
 	if d.camel {
@@ -75,7 +75,7 @@ func (d *decoder) key(f reflect.StructField) string {
 	return name
 }
 
-// camelCase turns max_rounds into maxRounds.
+// camelCase returns maxRounds for max_rounds.
 func camelCase(snake string) string {
 	parts := strings.Split(snake, "_")
 	for i, p := range parts[1:] {
@@ -119,7 +119,7 @@ func (d *decoder) unknown(at spot, key string, names []string) {
 	d.warnf(at, nearest(key, names), "there is no such setting")
 }
 
-// inline takes a whole profile where a name is expected.
+// inline sets a whole profile where a name is expected.
 func (d *decoder) inline(n *node, v reflect.Value, at spot) {
 	c, ok := v.Addr().Interface().(*Config)
 	if !ok {
@@ -134,8 +134,8 @@ func (d *decoder) inline(n *node, v reflect.Value, at spot) {
 	d.record(at)
 }
 
-// value sets one value of any type that a configuration has, and says whether it
-// did.
+// value sets one value of any type that a configuration has, and reports whether
+// it did.
 func (d *decoder) value(n *node, v reflect.Value, at spot, tag reflect.StructTag) bool {
 	switch p := v.Addr().Interface().(type) {
 	case *Duration:
@@ -226,7 +226,7 @@ func (d *decoder) duration(n *node, p *Duration, at spot, tag reflect.StructTag)
 	return d.record(at)
 }
 
-// what says what a node is, with the value when that helps.
+// what describes a node for a warning, with the value when that helps.
 func (n *node) what() string {
 	if n.kind == number || n.kind == text {
 		return fmt.Sprintf("%q", brief(n.text))

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// envPrefix begins the names of the variables that are settings.
+// envPrefix is the prefix of the names of variables that are settings.
 const envPrefix = "AGENT_LSP_"
 
-// testPrefix begins those that this project's tests are run with.
+// testPrefix is the prefix of variables for this project's tests.
 const testPrefix = envPrefix + "TEST_"
 
-// EnvName is the variable that sets a key, e.g. AGENT_LSP_EXEC_TIMEOUT for
+// EnvName returns the name of the variable that sets a key, e.g. AGENT_LSP_EXEC_TIMEOUT for
 // exec.timeout.
 func EnvName(key string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// environment takes the settings from environment variables, sorted by name. An
+// environment reads the settings from environment variables, sorted by name. An
 // empty variable sets nothing.
 func environment(env []string, warn func(Warning)) []Flag {
 	byName := map[string]string{}
@@ -50,7 +50,8 @@ func (f Flag) decoder(s Sources, layer Layer) *decoder {
 	return &decoder{layer: layer, source: f.Name, dir: s.Workspace}
 }
 
-// tree is the flag as a file would hold it. Nil when its value cannot be read.
+// tree returns the flag as the tree of a file with that setting, nil when its value
+// cannot be read.
 func (f Flag) tree(layer Layer, warn func(Warning)) *node {
 	n := &node{kind: text, text: f.Value}
 	var c Config
@@ -76,7 +77,7 @@ func (f Flag) tree(layer Layer, warn func(Warning)) *node {
 	return n
 }
 
-// forgetPlaces is for values without a file.
+// forgetPlaces clears the places of values that come from no file.
 func (n *node) forgetPlaces() {
 	n.place = place{}
 	for _, item := range n.items {

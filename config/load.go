@@ -21,7 +21,7 @@ const WorkspaceFile = ".agent-lsp.yaml"
 // Section is the name under which an editor keeps the settings.
 const Section = "agentLsp"
 
-// UserFilePath is where the user's file is, whether or not it exists.
+// UserFilePath returns the path of the user's file, whether or not it exists.
 func UserFilePath() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -34,7 +34,7 @@ func UserFilePath() (string, error) {
 type Sources struct {
 	UserFile  string         // path
 	Workspace string         // directory of the root
-	Client    jsontext.Value // what the editor answered for Section
+	Client    jsontext.Value // the editor's reply for Section
 	Init      jsontext.Value // initializationOptions
 	Env       []string       // os.Environ(): AGENT_LSP_EXEC_TIMEOUT=60s sets exec.timeout
 	Flags     []Flag
@@ -72,8 +72,8 @@ type Result struct {
 	origins map[string]Origin
 }
 
-// Loader reads configurations again and again. A file that no longer parses
-// counts as it was when it last did: a half-saved file resets nothing. The zero
+// Loader reads configurations repeatedly. For a file that no longer parses, it uses
+// the content that last did: a half-saved file resets nothing. The zero
 // Loader is ready; it is safe for concurrent use.
 type Loader struct {
 	mu   sync.Mutex // guards good
@@ -84,7 +84,7 @@ type Loader struct {
 // there is always a configuration to work with.
 func Load(s Sources) Result { return new(Loader).Load(s) }
 
-// Load is like the function Load, with the files of earlier calls at hand.
+// Load is like the function Load, but falls back on the files of earlier calls.
 func (l *Loader) Load(s Sources) Result {
 	r := Result{Config: Default(), origins: map[string]Origin{}}
 	var picks []pick
@@ -149,7 +149,7 @@ type pick struct {
 	origin Origin
 }
 
-// choose settles on the last choice that there is a profile for.
+// choose selects the last choice for which there is a profile.
 func (r *Result) choose(picks []pick) {
 	r.Config.Profile = Default().Profile
 	delete(r.origins, "profile")
@@ -174,7 +174,7 @@ func (r *Result) choose(picks []pick) {
 	}
 }
 
-// checkFallbacks warns of fallbacks to profiles that are not there.
+// checkFallbacks warns of fallbacks to profiles that do not exist.
 func (r *Result) checkFallbacks() {
 	names := r.Config.ProfileNames()
 	for _, name := range names {
@@ -201,8 +201,8 @@ func (r *Result) checkFallbacks() {
 // most is how large a file may be.
 const most = 256 << 10
 
-// file reads a file's tree: below root when there is one. Nil when there is no
-// such file or nothing in it.
+// file reads a file's tree: below root when there is one. It returns nil when there
+// is no such file or nothing in it.
 func (l *Loader) file(path string, root *os.Root, layer Layer, warn func(Warning)) *node {
 	if path == "" {
 		return nil
@@ -266,8 +266,8 @@ func readRegular(path string, root *os.Root) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// workspace narrows the configuration by the root's own file, if the editor
-// trusts the workspace.
+// workspace applies the root's own file, which can only narrow, if the workspace is
+// trusted.
 func (l *Loader) workspace(s Sources, r *Result) (p pick, picked bool) {
 	path := filepath.Join(s.Workspace, WorkspaceFile)
 	root, err := os.OpenRoot(s.Workspace)
@@ -295,7 +295,7 @@ func (l *Loader) workspace(s Sources, r *Result) (p pick, picked bool) {
 	return r.narrow(&wish, origins)
 }
 
-// trusted is what the layers say that may say it.
+// trusted returns whether the workspace is trusted, by the layers that may say so.
 func trusted(s Sources) bool {
 	c := Default()
 	quiet := Result{Config: c, origins: map[string]Origin{}}
@@ -314,8 +314,8 @@ func trusted(s Sources) bool {
 	return c.Trusted
 }
 
-// narrow takes from a workspace's wishes what gives the agent no more than the
-// person did.
+// narrow applies those settings of a workspace that allow the agent no more than
+// the person does.
 func (r *Result) narrow(wish *Config, origins map[string]Origin) (p pick, picked bool) {
 	paths := make([]string, 0, len(origins))
 	for path := range origins {
@@ -361,7 +361,7 @@ func (r *Result) narrow(wish *Config, origins map[string]Origin) (p pick, picked
 	return p, picked
 }
 
-// lower takes a lower limit.
+// lower applies a limit that is lower.
 func (r *Result) lower(path string, wish *Config, refuse func(string, ...any)) bool {
 	v, f, ok := field(reflect.ValueOf(&r.Config).Elem(), path)
 	if !ok || f.Tag.Get("limit") != "lower" {

@@ -1,7 +1,7 @@
 package config
 
-// nearest is the candidate that somebody who wrote s most likely meant, empty
-// when none is near.
+// nearest returns the candidate that s most likely stands for, empty when none is
+// near.
 func nearest(s string, candidates []string) string {
 	if len(s) > 64 {
 		return ""
@@ -15,7 +15,7 @@ func nearest(s string, candidates []string) string {
 	return best
 }
 
-// fold drops what people mix up in keys: case and underscores.
+// fold removes the differences that people confuse in keys: case and underscores.
 func fold(s string) string {
 	var out []byte
 	for i := range len(s) {

@@ -31,7 +31,7 @@ func (l Layer) String() string {
 	return [...]string{"default", "user file", "workspace file", "editor settings", "initialization options", "environment", "command line"}[l]
 }
 
-// mayTrust says whether a layer may say that the workspace is trusted. The
+// mayTrust reports whether a layer may say that the workspace is trusted. The
 // editor's settings may not: a repository can bring some along.
 func (l Layer) mayTrust() bool { return l >= Init }
 
@@ -43,7 +43,7 @@ type Origin struct {
 	Line, Column int
 }
 
-// String is the origin for a person, e.g. /home/u/.config/agent-lsp/config.yaml:3:8.
+// String returns the origin as a person reads it, e.g. /home/u/.config/agent-lsp/config.yaml:3:8.
 func (o Origin) String() string {
 	if o.Source == "" {
 		return o.Layer.String()
@@ -58,13 +58,13 @@ func placed(source string, line, column int) string {
 	return fmt.Sprintf("%s:%d:%d", source, line, column)
 }
 
-// compare orders origins as they stand in a file.
+// compare orders origins by their place in a file.
 func (o Origin) compare(p Origin, path, other string) int {
 	return cmp.Or(cmp.Compare(o.Line, p.Line), cmp.Compare(o.Column, p.Column), cmp.Compare(path, other))
 }
 
 // Warning is something in a layer that was not understood or is not allowed
-// there. It never holds a value that may be a secret.
+// there. It never contains a value that may be a secret.
 type Warning struct {
 	Layer        Layer
 	Source       string // the file, variable, flag or message
@@ -74,7 +74,7 @@ type Warning struct {
 	Near         string // what was probably meant, or empty
 }
 
-// String is the whole warning in one line.
+// String returns the whole warning in one line.
 func (w Warning) String() string {
 	s := placed(w.Source, w.Line, w.Column) + ": "
 	if w.Key != "" {
@@ -87,7 +87,7 @@ func (w Warning) String() string {
 	return s
 }
 
-// Origin says where the value of a key such as exec.timeout came from. A list or
+// Origin returns where the value of a key such as exec.timeout came from. A list or
 // text that several layers added to names the last of them.
 func (r *Result) Origin(key string) Origin {
 	for path := key; ; {
@@ -109,7 +109,7 @@ type Setting struct {
 	Origin Origin
 }
 
-// Settings lists every value, in the order of the manual; of a profile those
+// Settings returns every value, in the order of the manual; of a profile those
 // that are set.
 func (r *Result) Settings() []Setting {
 	var out []Setting
@@ -163,7 +163,7 @@ func (r *Result) setting(key string, v reflect.Value) Setting {
 	return Setting{key, string(text), r.Origin(key)}
 }
 
-// withoutPassword hides what stands between the user and the host of an address.
+// withoutPassword removes the password of an address.
 func withoutPassword(s string) string {
 	if !strings.Contains(s, "://") || strings.ContainsAny(s, " \n") {
 		return s
@@ -188,7 +188,7 @@ func (r Rule) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string][]string{r.Tool: r.Prefix})
 }
 
-// field finds a setting by its canonical key; not inside of maps.
+// field returns a setting by its canonical key; settings inside of maps are not found.
 func field(v reflect.Value, key string) (reflect.Value, reflect.StructField, bool) {
 	name, rest, more := strings.Cut(key, ".")
 	for f, fv := range v.Fields() {
@@ -205,7 +205,7 @@ func field(v reflect.Value, key string) (reflect.Value, reflect.StructField, boo
 	return reflect.Value{}, reflect.StructField{}, false
 }
 
-// keys are the canonical keys of all settings that are not inside of maps.
+// keys returns the canonical keys of all settings that are not inside of maps.
 func keys(t reflect.Type, prefix string) []string {
 	var out []string
 	for f := range t.Fields() {

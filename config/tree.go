@@ -25,7 +25,7 @@ const (
 	object  kind = "an object"
 )
 
-// place is where something stands; line and column count from 1, 0 is unknown.
+// place is a position in a source; line and column count from 1, 0 is unknown.
 type place struct{ line, column int }
 
 // node is a value of a file or message, whatever its syntax was.
@@ -94,8 +94,9 @@ func parseYAML(data []byte) (n *node, err error) {
 }
 
 // shallow refuses text that nests by brackets or by indentation so deep that
-// parsing it would exhaust the stack. It counts too much rather than too little:
-// brackets in texts count, up to a limit that no sensible file reaches.
+// parsing it would exhaust the stack. It may refuse too much,
+// never too little: brackets in texts count, up to a limit that no sensible file
+// reaches.
 func shallow(data []byte) error {
 	const most = 1000
 	depth, line, dashes := 0, 1, 0

@@ -13,15 +13,15 @@ import (
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
-// Watching says what to watch and whom to tell. Both functions are called from
-// the watcher's one goroutine and must not close it.
+// Watching are the files of a Watcher and its callbacks. Both functions are called
+// from the watcher's one goroutine and must not close it.
 type Watching struct {
 	// Files are the paths to watch; they and their directories need not exist.
 	Files []string
 	// Changed is called after a file was made, changed, replaced or removed, once
 	// for changes that come together. It may be called when nothing changed.
 	Changed func()
-	// Failed is told what keeps changes from being seen.
+	// Failed is called with the reason why changes may be missed.
 	Failed func(error)
 }
 
@@ -29,11 +29,11 @@ const (
 	// quiet is how long changes must pause before Changed is called: an editor
 	// saves in several steps.
 	quiet = 100 * time.Millisecond
-	// patience is how long it is called after the first change at the latest.
+	// patience is the longest delay between the first change and Changed.
 	patience = time.Second
 )
 
-// Watcher tells of changes to the configuration's files until it is closed.
+// Watcher reports changes to the configuration's files until it is closed.
 type Watcher struct {
 	files chan []string
 	stop  chan struct{}
@@ -41,14 +41,14 @@ type Watcher struct {
 	err   error         // of closing; set before done is closed
 }
 
-// notifier is what is needed of a workspace.Notifier.
+// notifier is the part of workspace.Notifier that a watcher uses.
 type notifier interface {
 	Add(dir string) error
 	Remove(dir string) error
 	Close() error
 }
 
-// Watch starts to watch. The watcher must be closed.
+// Watch starts a watcher. The caller closes it.
 func Watch(w Watching) (*Watcher, error) {
 	n, err := workspace.NewNotifier()
 	if err != nil {
@@ -81,7 +81,7 @@ func (w *Watcher) Set(files []string) {
 	}
 }
 
-// Close ends the watching and waits for a call of Changed that is under way.
+// Close stops the watcher and waits for a call of Changed that is running.
 // Closing twice is an error of the caller.
 func (w *Watcher) Close() error {
 	close(w.stop)
@@ -95,14 +95,14 @@ type watchLoop struct {
 	notifier notifier
 	watched  map[string]bool // directories
 	targets  map[string]bool // what the files are links to
-	last     string          // the last failure told, so that one is told once
+	last     string          // the last failure reported, so that each is reported once
 }
 
 func (l *watchLoop) run(events <-chan workspace.Event, errs <-chan error, files <-chan []string, stop <-chan struct{}) {
 	timer := time.NewTimer(quiet)
 	timer.Stop()
 	defer timer.Stop()
-	var first time.Time // of the changes not yet told
+	var first time.Time // of the changes not yet reported
 	changed := func() {
 		now := time.Now()
 		if first.IsZero() {
@@ -141,12 +141,12 @@ func (l *watchLoop) run(events <-chan workspace.Event, errs <-chan error, files 
 	}
 }
 
-// concerns says whether an event is about a file, what it links to, or a
+// concerns reports whether an event is about a file, the target of its link, or a
 // directory on the way to it.
 func (l *watchLoop) concerns(e workspace.Event) bool {
 	name := e.Path
 	if l.watched[name] && e.What.Has(workspace.Gone) {
-		delete(l.watched, name) // the system watches it no more
+		delete(l.watched, name) // the system no longer watches it
 	}
 	if l.targets[name] {
 		return true
@@ -168,7 +168,7 @@ func (l *watchLoop) arm() {
 		var failed error
 		for dir := range l.watched {
 			if !want[dir] {
-				_ = l.notifier.Remove(dir) // gone is what it should be
+				_ = l.notifier.Remove(dir) // a directory that no longer exists is fine
 				delete(l.watched, dir)
 			}
 		}

@@ -17,7 +17,7 @@ type ChatForm struct {
 }
 
 // Chat returns the message in chat-completions form. Equal messages give equal
-// bytes, and one that was given in this form and loses nothing stays as it was.
+// bytes, and one that came in this form and loses nothing is returned unchanged.
 func (m *Message) Chat(form ChatForm) jsontext.Value {
 	cache := slices.ContainsFunc(m.Content, func(p Part) bool { return p.Cache })
 	whole := (form.Reasoning || m.Reasoning == "") && (form.Cache || !cache) &&

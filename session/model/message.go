@@ -25,13 +25,13 @@ type Message struct {
 	Reasoning string
 	// ReasoningTwice writes it under two keys, for servers that read the other one.
 	ReasoningTwice bool
-	// ReasoningQuiet keeps it from being sent as text: it is there for what is sealed.
+	// ReasoningQuiet says not to send Reasoning as text: it is there to match Sealed.
 	ReasoningQuiet bool
 	// Calls are an assistant's calls. Their arguments are the text of an object.
 	Calls []FunctionCall
 	// CallID names the call that a tool message is the result of.
 	CallID string
-	// References name the tools that this result makes known to the model.
+	// References name the tools whose definitions this result gives to the model.
 	References []string
 	// Sealed is the Response.Sealed of an assistant's message, or nil.
 	Sealed jsontext.Value
@@ -62,7 +62,7 @@ type File struct {
 	URL              string // where the content is, if it is not in Data
 }
 
-// DataURL is the file's address, which has the content where that is known.
+// DataURL returns the file's URL: a data URL if the content is known.
 func (f *File) DataURL() string {
 	if f.URL != "" {
 		return f.URL
@@ -77,7 +77,7 @@ func (m *Message) Copy() *Message {
 	return &out
 }
 
-// Text is the message's text, its parts a blank line apart.
+// Text returns the message's text, with a blank line between its parts.
 func (m *Message) Text() string {
 	if len(m.Content) == 1 {
 		return m.Content[0].Text

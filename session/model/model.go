@@ -1,5 +1,5 @@
-// Package model is the port through which a session asks a language model, and
-// the error kinds that every provider maps its failures to. The providers are
+// Package model is the interface of a session to language models, and the error
+// kinds that every provider maps its failures to. The providers are
 // script (deterministic, built in), openai and anthropic.
 package model
 
@@ -23,7 +23,7 @@ type Request struct {
 	Step         string // "turn/round", keys a script
 }
 
-// Response is a whole answer.
+// Response is a complete reply.
 type Response struct {
 	Text       *string
 	Reasoning  *string
@@ -31,9 +31,9 @@ type Response struct {
 	Usage      Usage
 	Finish     string
 	ProviderID string
-	// Sealed is the provider's own form of an answer's reasoning, as JSON, to be
-	// given back to it in the message's "_sealed"; nil when there is none. Nobody
-	// else reads it.
+	// Sealed is the provider's own form of a reply's reasoning, as JSON, to be
+	// given back to it in the message's "_sealed"; nil when there is none. Only
+	// that provider reads it.
 	Sealed jsontext.Value
 }
 
@@ -52,21 +52,21 @@ type Usage struct {
 	Reasoning   uint64 `json:"reasoning"`
 }
 
-// Delta is a piece of an answer while it streams. Restarted says that what was
-// shown of this answer before is withdrawn.
+// Delta is a piece of a reply while it streams. Restarted says that what was
+// shown of this reply before is withdrawn.
 type Delta struct {
 	Text      string
 	Reasoning string
 	Restarted bool
 }
 
-// Model answers asks. Implementations honour ctx and are safe for concurrent
+// Model replies to requests. Implementations honour ctx and are safe for concurrent
 // use; delta may be nil and is called from the calling goroutine's flow only.
 type Model interface {
 	Respond(ctx context.Context, req Request, delta func(Delta)) (Response, error)
 }
 
-// ErrorKind classifies a failed ask.
+// ErrorKind classifies a failed request.
 type ErrorKind string
 
 // The kinds of failure. Rate, Overloaded, Timeout and Network may pass.
@@ -81,7 +81,7 @@ const (
 	Cancelled       ErrorKind = "cancelled"
 )
 
-// Error is a failed ask. Message never holds a secret.
+// Error is a failed request. Message never contains a secret.
 type Error struct {
 	Kind       ErrorKind
 	RetryAfter time.Duration // zero when the provider named none
@@ -96,13 +96,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("model answered %s: %s", e.Kind, e.Message)
 }
 
-// Profile says which model to ask and how. Its members are keys of the
-// configuration; a key of a provider is never held, only the name of its
-// environment variable. The enum and min tags say which values are taken.
+// Profile says which model to use and how. Its members are keys of the
+// configuration; a provider's key is never stored, only the name of its
+// environment variable. The enum and min tags say which values are valid.
 type Profile struct {
 	// Name is the key under which the profile stands in the configuration.
 	Name string `json:"-"`
-	// Provider is who answers: script plays a file, openai is any server of OpenAI's chat API, anthropic is the Messages API.
+	// Provider is the kind of provider: script plays a file, openai is any server of OpenAI's chat API, anthropic is the Messages API.
 	Provider string `json:"provider" enum:"script,openai,anthropic"`
 	// Script is the file that provider script plays; the built-in demonstration when empty. A relative path starts at the directory of the file that names it, or at the workspace root.
 	Script string `json:"script"`
@@ -116,7 +116,7 @@ type Profile struct {
 	APIKeyEnv string `json:"api_key_env"`
 	// Context is the model's context window in tokens; 0 leaves it to the provider's default.
 	Context int `json:"context" min:"0"`
-	// MaxOutput is the most tokens of one answer; 0 leaves it to the provider's default.
+	// MaxOutput is the most tokens of one reply; 0 leaves it to the provider's default.
 	MaxOutput int `json:"max_output" min:"0"`
 	// Vision says that the model takes images.
 	Vision bool `json:"vision"`

@@ -26,7 +26,7 @@ func TestNormalize(t *testing.T) {
 			[]FunctionCall{call("a", "x", "1"), call("a_3", "x", "2"), call("a_2", "x", "3")},
 		},
 		"no ids":                {[]FunctionCall{call("", "x", "1"), call("", "x", "1")}, []FunctionCall{call("call_1", "x", "1"), call("call_2", "x", "1")}},
-		"a minted id is taken":  {[]FunctionCall{call("", "x", "1"), call("call_1", "x", "2")}, []FunctionCall{call("call_2", "x", "1"), call("call_1", "x", "2")}},
+		"a made id is in use":   {[]FunctionCall{call("", "x", "1"), call("call_1", "x", "2")}, []FunctionCall{call("call_2", "x", "1"), call("call_1", "x", "2")}},
 		"arguments of no words": {[]FunctionCall{call("a", "x", ""), call("b", "x", "\t\n"), call("c", "x", "null"), call("d", "x", "{not")}, []FunctionCall{call("a", "x", "{}"), call("b", "x", "{}"), call("c", "x", "{}"), call("d", "x", "{not")}},
 	} {
 		t.Run(name, func(t *testing.T) {

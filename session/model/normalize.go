@@ -7,24 +7,24 @@ import (
 
 // Normalize makes the calls of one reply distinct, whatever the provider sent: a
 // call that repeats another's id, name and arguments is dropped; one that has
-// another's id but differs gets a fresh id; a missing id is minted; absent, blank
+// another's id but differs gets a fresh id; a missing id is made; absent, blank
 // and null arguments become {}. Order is kept, and equal input gives equal
 // output. Two calls without ids are two calls, however alike. The input is left
 // as it was.
 //
-// Ids are distinct within the reply only; NormalizeStep mints ids that are
+// Ids are distinct within the reply only; NormalizeStep makes ids that are
 // distinct in a whole session.
 func Normalize(calls []FunctionCall) []FunctionCall { return NormalizeStep("", calls) }
 
-// NormalizeStep is Normalize for a reply to the ask of a step ("turn/round"):
-// ids that it mints name the step, so that no two replies of a session share
+// NormalizeStep is Normalize for the reply in a step ("turn/round"):
+// ids that it makes name the step, so that no two replies of a session share
 // one. An empty step is Normalize.
 func NormalizeStep(step string, calls []FunctionCall) []FunctionCall {
 	taken := make(map[string]bool, len(calls))
 	for _, c := range calls {
 		taken[c.ID] = true
 	}
-	mint := func(base string, n int) string {
+	unique := func(base string, n int) string {
 		for ; ; n++ {
 			if id := base + "_" + strconv.Itoa(n); !taken[id] {
 				taken[id] = true
@@ -43,12 +43,12 @@ func NormalizeStep(step string, calls []FunctionCall) []FunctionCall {
 		c.Arguments = plainArguments(c.Arguments)
 		switch {
 		case c.ID == "":
-			c.ID = mint(base, i+1)
+			c.ID = unique(base, i+1)
 		case seen[c]:
 			continue
 		case used[c.ID]:
 			seen[c] = true
-			c.ID = mint(c.ID, 2)
+			c.ID = unique(c.ID, 2)
 		default:
 			seen[c] = true
 		}
@@ -58,7 +58,7 @@ func NormalizeStep(step string, calls []FunctionCall) []FunctionCall {
 	return out
 }
 
-// idSafe keeps to the characters that every provider takes in an id.
+// idSafe replaces the characters that some provider does not accept in an id.
 func idSafe(s string) string {
 	b := []byte(s)
 	for i, c := range b {
@@ -69,7 +69,7 @@ func idSafe(s string) string {
 	return string(b)
 }
 
-// plainArguments makes {} of what providers send for no arguments.
+// plainArguments returns {} for what providers send for no arguments.
 func plainArguments(text string) string {
 	if s := strings.TrimSpace(text); s == "" || s == "null" {
 		return "{}"

@@ -1,11 +1,11 @@
 package model
 
-// Resumer is a Model with a place in its answers, such as a script. A process
-// that resumes a session tells it what was answered before, so that it goes on
+// Resumer is a Model whose replies have a position, such as a script. A process
+// that resumes a session reports the earlier replies, so that the model continues
 // where it stopped.
 type Resumer interface {
-	// Answered says that an ask of this step has had its answer: the response
+	// Answered records that a request of this step has its reply: the response
 	// with this ProviderID, or a failure when the id is empty. It is called once
-	// for each finished ask, in their order, before the first Respond.
+	// for each finished request, in order, before the first Respond.
 	Answered(step, providerID string)
 }

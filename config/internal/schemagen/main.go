@@ -41,7 +41,7 @@ func run(dir string) error {
 	return nil
 }
 
-// generate answers the derived files by path. dir is the one of package config.
+// generate returns the derived files by path. dir is the one of package config.
 func generate(dir string) (map[string][]byte, error) {
 	g := generator{comments: map[string]string{}}
 	for _, path := range []string{
@@ -82,7 +82,7 @@ type generator struct {
 	client   bool              // camel case, and what only an editor may set
 }
 
-// readComments takes the comments of all fields in a file.
+// readComments collects the comments of all fields in a file.
 func (g *generator) readComments(path string) error {
 	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 	if err != nil {
@@ -107,7 +107,7 @@ func (g *generator) readComments(path string) error {
 	return nil
 }
 
-// about is a field's comment without the Go name that it begins with.
+// about returns a field's comment without the Go name that it begins with.
 func (g *generator) about(t reflect.Type, f reflect.StructField) (string, error) {
 	text := g.comments[t.Name()+"."+f.Name]
 	if text == "" {
@@ -135,7 +135,7 @@ func (g *generator) document(title string) ([]byte, error) {
 	return append(out, '\n'), nil
 }
 
-// object describes a struct, with the defaults that v holds.
+// object returns the schema of a struct, with the values of v as defaults.
 func (g *generator) object(v reflect.Value) (map[string]any, error) {
 	properties := map[string]any{}
 	for f, fv := range v.Fields() {
@@ -190,7 +190,7 @@ func (g *generator) value(f reflect.StructField, v reflect.Value) (map[string]an
 	return s, nil
 }
 
-// scalar is what may stand for a text in a list: it is taken as written.
+// scalar is the schema of a text in a list: other scalars are read as written.
 var scalar = map[string]any{"type": []string{"string", "number", "boolean"}}
 
 func (g *generator) typed(v reflect.Value) (map[string]any, error) {
@@ -226,7 +226,7 @@ const (
 	tableEnd   = "<!-- end of keys -->\n"
 )
 
-// fill puts the table of keys into the manual.
+// fill writes the table of keys into the manual.
 func (g *generator) fill(page []byte) ([]byte, error) {
 	before, rest, ok := bytes.Cut(page, []byte(tableBegin))
 	_, after, ok2 := bytes.Cut(rest, []byte(tableEnd))

@@ -1,4 +1,4 @@
-// Package anthropic asks models over Anthropic's Messages API.
+// Package anthropic sends model requests over Anthropic's Messages API.
 package anthropic
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
 )
 
-// Config is what the provider gets beside its profile.
+// Config are the provider's settings besides its profile.
 type Config = httpmodel.Config
 
 const (
@@ -22,25 +22,25 @@ const (
 	defaultMaxOutput = 8192
 )
 
-// Provider asks the server of a profile. It is safe for concurrent use.
+// Provider sends requests to the server of a profile. It is safe for concurrent use.
 type Provider struct {
 	profile model.Profile
 	caller  *httpmodel.Caller
 }
 
-// New makes the provider of a profile. It neither reads the key nor reaches the
-// server: what is wrong with either is the error of the first ask.
+// New returns the provider of a profile. It neither reads the key nor connects to
+// the server: an error of either is returned by the first Respond.
 func New(p model.Profile, cfg Config) *Provider {
 	return &Provider{profile: p, caller: httpmodel.NewCaller(cfg)}
 }
 
-// Capabilities implements model.Capable: signed thinking is taken back.
+// Capabilities implements model.Capable: signed thinking may be sent back.
 func (p *Provider) Capabilities(model.Profile) model.Capabilities {
 	return model.Capabilities{Sealed: true}
 }
 
-// Respond implements model.Model. It asks with req.Profile, or, if that names no
-// provider, with the profile of New. Every error is a *model.Error.
+// Respond implements model.Model. It uses req.Profile, or, if that names no
+// provider, the profile of New. Every error is a *model.Error.
 func (p *Provider) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
 	if req.Profile.Provider == "" {
 		req.Profile = p.profile
@@ -73,11 +73,11 @@ func (p *Provider) respond(ctx context.Context, req model.Request, endpoint *url
 		if err != nil {
 			return model.Response{}, err
 		}
-		answer := answer{show: a.Show}
-		if err := a.Stream(resp, answer.event); err != nil {
+		read := reply{show: a.Show}
+		if err := a.Stream(resp, read.event); err != nil {
 			return model.Response{}, err
 		}
-		out, pieces, err := answer.response()
+		out, pieces, err := read.response()
 		if err == nil {
 			out.Sealed = httpmodel.Seal(sealer(req.Profile), out, pieces)
 		}
@@ -85,7 +85,7 @@ func (p *Provider) respond(ctx context.Context, req model.Request, endpoint *url
 	})
 }
 
-// headers are what the API demands of every request.
+// headers returns the headers that the API requires on every request.
 func headers(key string) http.Header {
 	h := http.Header{"Anthropic-Version": {apiVersion}}
 	if key != "" {

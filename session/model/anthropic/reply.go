@@ -31,7 +31,7 @@ type event struct {
 	Error jsontext.Value `json:"error"`
 }
 
-// contentBlock is a block of an answer.
+// contentBlock is a block of a reply.
 type contentBlock struct {
 	Type      string         `json:"type"`
 	ID        string         `json:"id"`
@@ -54,7 +54,7 @@ type usage struct {
 	} `json:"output_tokens_details"`
 }
 
-// gathered is a block as far as it came.
+// gathered is a block, as far as it has arrived.
 type gathered struct {
 	contentBlock
 	text      httpmodel.Words
@@ -63,8 +63,8 @@ type gathered struct {
 	signature strings.Builder
 }
 
-// answer gathers an answer.
-type answer struct {
+// reply assembles a reply from its events.
+type reply struct {
 	show   func(model.Delta)
 	id     string
 	blocks []*gathered                    // in the order they began
@@ -73,12 +73,12 @@ type answer struct {
 	stop   string
 }
 
-func (a *answer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
+func (r *reply) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 	if len(strings.TrimSpace(string(ev.Data))) == 0 {
 		return httpmodel.Nothing, nil
 	}
 	if ev.Name == httpmodel.WholeBody {
-		return a.whole(ev.Data)
+		return r.whole(ev.Data)
 	}
 	var e event
 	if err := json.Unmarshal(ev.Data, &e, httpmodel.Lenient); err != nil {
@@ -89,19 +89,19 @@ func (a *answer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 	}
 	switch e.Type {
 	case "message_start":
-		a.id = e.Message.ID
-		a.usage.take(e.Message.Usage)
+		r.id = e.Message.ID
+		r.usage.add(e.Message.Usage)
 	case "content_block_start":
-		g := a.begin(e.Index)
+		g := r.begin(e.Index)
 		g.contentBlock = e.Block
-		a.piece(g, string(e.Block.Text), string(e.Block.Thinking))
+		r.piece(g, string(e.Block.Text), string(e.Block.Thinking))
 	case "content_block_delta":
-		a.delta(e)
+		r.delta(e)
 	case "message_delta":
 		if e.Delta.StopReason != "" {
-			a.stop = string(e.Delta.StopReason)
+			r.stop = string(e.Delta.StopReason)
 		}
-		a.usage.take(e.Usage)
+		r.usage.add(e.Usage)
 	case "message_stop":
 		return httpmodel.End, nil
 	case "error":
@@ -116,13 +116,13 @@ func (a *answer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 	return httpmodel.Piece, nil
 }
 
-func (a *answer) delta(e event) {
-	g := a.block(e.Index)
+func (r *reply) delta(e event) {
+	g := r.block(e.Index)
 	switch d := e.Delta; d.Type {
 	case "text_delta":
-		a.piece(g, string(d.Text), "")
+		r.piece(g, string(d.Text), "")
 	case "thinking_delta":
-		a.piece(g, "", string(d.Thinking))
+		r.piece(g, "", string(d.Thinking))
 	case "input_json_delta":
 		g.input.Add(string(d.JSON))
 	case "signature_delta":
@@ -130,43 +130,44 @@ func (a *answer) delta(e event) {
 	}
 }
 
-// piece adds to a block, and shows it; reasoning blocks stand apart.
-func (a *answer) piece(g *gathered, text, thinking string) {
-	if thinking != "" && g.thinking.Len() == 0 && a.thought() != "" {
-		a.show(model.Delta{Reasoning: "\n"})
+// piece appends text to a block and shows it; a newline separates reasoning blocks.
+func (r *reply) piece(g *gathered, text, thinking string) {
+	if thinking != "" && g.thinking.Len() == 0 && r.thought() != "" {
+		r.show(model.Delta{Reasoning: "\n"})
 	}
-	a.show(model.Delta{Text: g.text.Add(text), Reasoning: g.thinking.Add(thinking)})
+	r.show(model.Delta{Text: g.text.Add(text), Reasoning: g.thinking.Add(thinking)})
 }
 
-// begin opens a block.
-func (a *answer) begin(index *httpmodel.Number) *gathered {
+// begin starts a block.
+func (r *reply) begin(index *httpmodel.Number) *gathered {
 	g := new(gathered)
-	a.blocks = append(a.blocks, g)
+	r.blocks = append(r.blocks, g)
 	if index != nil {
-		if a.index == nil {
-			a.index = map[httpmodel.Number]*gathered{}
+		if r.index == nil {
+			r.index = map[httpmodel.Number]*gathered{}
 		}
-		a.index[*index] = g
+		r.index[*index] = g
 	}
 	return g
 }
 
-// block answers the one that a piece belongs to: without an index it is the last.
-func (a *answer) block(index *httpmodel.Number) *gathered {
+// block returns the block that a piece belongs to: the last one if the piece has
+// no index.
+func (r *reply) block(index *httpmodel.Number) *gathered {
 	if index != nil {
-		if g := a.index[*index]; g != nil {
+		if g := r.index[*index]; g != nil {
 			return g
 		}
-		return a.begin(index)
+		return r.begin(index)
 	}
-	if len(a.blocks) == 0 {
-		return a.begin(nil)
+	if len(r.blocks) == 0 {
+		return r.begin(nil)
 	}
-	return a.blocks[len(a.blocks)-1]
+	return r.blocks[len(r.blocks)-1]
 }
 
-// whole reads an answer that was not streamed.
-func (a *answer) whole(data []byte) (httpmodel.Progress, error) {
+// whole reads a reply that was not streamed.
+func (r *reply) whole(data []byte) (httpmodel.Progress, error) {
 	var m struct {
 		Type    string         `json:"type"`
 		Error   jsontext.Value `json:"error"`
@@ -181,17 +182,17 @@ func (a *answer) whole(data []byte) (httpmodel.Progress, error) {
 	if m.Type != "message" {
 		return httpmodel.Nothing, nil
 	}
-	a.id, a.stop = m.ID, m.Stop
-	a.usage.take(m.Usage)
+	r.id, r.stop = m.ID, m.Stop
+	r.usage.add(m.Usage)
 	for _, b := range m.Content {
-		g := a.begin(nil)
+		g := r.begin(nil)
 		g.contentBlock = b
-		a.piece(g, string(b.Text), string(b.Thinking))
+		r.piece(g, string(b.Text), string(b.Thinking))
 	}
 	return httpmodel.End, nil
 }
 
-func (u *usage) take(o usage) {
+func (u *usage) add(o usage) {
 	for _, c := range []struct{ to, from **httpmodel.Number }{
 		{&u.Input, &o.Input},
 		{&u.CacheRead, &o.CacheRead},
@@ -205,7 +206,7 @@ func (u *usage) take(o usage) {
 	}
 }
 
-// tokens counts as the port does: the input with what came from the cache.
+// tokens returns the usage as model.Usage counts it: the input includes cached tokens.
 func (u *usage) tokens() model.Usage {
 	n := func(p *httpmodel.Number) uint64 {
 		if p == nil {
@@ -219,10 +220,10 @@ func (u *usage) tokens() model.Usage {
 	}
 }
 
-// thought is the thinking so far.
-func (a *answer) thought() string {
+// thought returns the thinking so far.
+func (r *reply) thought() string {
 	var parts []string
-	for _, g := range a.blocks {
+	for _, g := range r.blocks {
 		if g.thinking.Len() > 0 {
 			parts = append(parts, g.thinking.String())
 		}
@@ -230,23 +231,23 @@ func (a *answer) thought() string {
 	return strings.Join(parts, "\n")
 }
 
-// finishes are the reasons for an answer's end in the port's words. One that is
-// not here stays as it is.
+// finishes maps the API's reasons for a reply's end to those of model.Response.
+// Other reasons are kept as they are.
 var finishes = map[string]string{
 	"end_turn": "stop", "stop_sequence": "stop", "tool_use": "tool_calls", "max_tokens": "max_tokens",
 	"model_context_window_exceeded": "length",
 }
 
-// response answers what was said, and in which order, the thinking in its signed
+// response returns the reply, and its pieces in order, the thinking in its signed
 // form.
-func (a *answer) response() (model.Response, []httpmodel.Segment, error) {
-	resp := model.Response{Usage: a.usage.tokens(), Finish: a.stop, ProviderID: a.id}
-	if finish, ok := finishes[a.stop]; ok {
+func (r *reply) response() (model.Response, []httpmodel.Segment, error) {
+	resp := model.Response{Usage: r.usage.tokens(), Finish: r.stop, ProviderID: r.id}
+	if finish, ok := finishes[r.stop]; ok {
 		resp.Finish = finish
 	}
 	var text strings.Builder
 	var pieces []httpmodel.Segment
-	for _, g := range a.blocks {
+	for _, g := range r.blocks {
 		switch g.Type {
 		case "text", "":
 			text.WriteString(g.text.String())
@@ -263,10 +264,10 @@ func (a *answer) response() (model.Response, []httpmodel.Segment, error) {
 	if text.Len() > 0 {
 		resp.Text = new(text.String())
 	}
-	if thought := a.thought(); thought != "" {
+	if thought := r.thought(); thought != "" {
 		resp.Reasoning = &thought
 	}
-	if a.stop == "refusal" && resp.Text == nil && resp.Calls == nil {
+	if r.stop == "refusal" && resp.Text == nil && resp.Calls == nil {
 		return resp, nil, httpmodel.Withheld("the model refused to answer (refusal)")
 	}
 	if resp.Calls != nil && (resp.Finish == "stop" || resp.Finish == "") {
@@ -275,7 +276,8 @@ func (a *answer) response() (model.Response, []httpmodel.Segment, error) {
 	return resp, pieces, nil
 }
 
-// arguments are what the model wrote, or what the block began with.
+// arguments returns the arguments that the model wrote, or those that the block
+// began with.
 func (g *gathered) arguments() string {
 	text := strings.TrimSpace(g.input.String())
 	if text == "" {
@@ -290,8 +292,8 @@ func (g *gathered) arguments() string {
 	return text
 }
 
-// sealed is a thinking block as it must be sent back, or nil when it has no
-// signature.
+// sealed returns a thinking block in the form in which it must be sent back, or
+// nil when it has no signature.
 func (g *gathered) sealed() jsontext.Value {
 	b := struct {
 		Type      string  `json:"type"`

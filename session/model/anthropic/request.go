@@ -30,13 +30,13 @@ type tool struct {
 	Deferred    bool           `json:"defer_loading,omitzero"`
 }
 
-// message is what one side says, in blocks.
+// message is the blocks of one role, user or assistant.
 type message struct {
 	Role    string  `json:"role"` // user, assistant
 	Content []block `json:"content"`
 }
 
-// block is one block of any type; members that its type has not are zero.
+// block is one block of any type; members that its type does not have are zero.
 type block struct {
 	Type      string         `json:"type"`
 	Text      string         `json:"text,omitzero"`
@@ -76,7 +76,7 @@ func (b block) MarshalJSONTo(enc *jsontext.Encoder) error {
 // breakpoint marks where the provider's cache may end.
 func breakpoint() *cache { return &cache{Type: "ephemeral"} }
 
-// sealer names whose thinking is signed: no other model takes it.
+// sealer names the model whose thinking is signed: no other model accepts it.
 func sealer(p model.Profile) string { return "messages " + p.Model }
 
 func body(req model.Request) ([]byte, error) {
@@ -104,9 +104,9 @@ func body(req model.Request) ([]byte, error) {
 	return httpmodel.Marshal(r)
 }
 
-// talk fills in the conversation. System messages before it are the system
-// prompt; those within and after it keep their place, as text of the user's side:
-// moved to the front, each change of them would cost the whole cached prefix.
+// talk fills in the conversation. System messages before it become the system
+// prompt; those within and after it keep their place, as text of the user: at the
+// front, each change of them would invalidate the whole cached prefix.
 func (r *request) talk(messages []*model.Message, tools *[]httpmodel.Tool) error {
 	for _, m := range messages {
 		if m.Tools != nil {
@@ -135,9 +135,9 @@ func (r *request) talk(messages []*model.Message, tools *[]httpmodel.Tool) error
 	return nil
 }
 
-// add appends blocks to the side's message, which is a new one only when the other
-// side spoke last. The user's side comes first, and its results come before the
-// rest.
+// add appends blocks to the role's message, which is a new one only when the last
+// message has the other role. The user comes first, and results come before the
+// user's other blocks.
 func (r *request) add(role string, blocks ...block) {
 	if len(blocks) == 0 {
 		return
@@ -152,7 +152,8 @@ func (r *request) add(role string, blocks ...block) {
 	r.Messages = append(r.Messages, message{Role: role, Content: slices.Clone(blocks)})
 }
 
-// texts are a message's texts as blocks; the API refuses blank ones.
+// texts returns a message's texts as blocks, without blank ones, which the API
+// refuses.
 func texts(m *model.Message) []block {
 	var out []block
 	for _, part := range m.Content {
@@ -167,7 +168,7 @@ func texts(m *model.Message) []block {
 	return out
 }
 
-// note is a system message's text on the user's side.
+// note returns a system message as text of the user.
 func note(m *model.Message) []block {
 	out := texts(m)
 	for i := range out {
@@ -176,8 +177,8 @@ func note(m *model.Message) []block {
 	return out
 }
 
-// assistant is what the model said, in its order: its signed thinking unchanged or
-// not at all, text, calls.
+// assistant returns what the model said, in its order: signed thinking, unchanged
+// or not at all, text and calls.
 func assistant(m *model.Message, by string) []block {
 	var out []block
 	for _, piece := range httpmodel.Segments(m, by) {
@@ -195,7 +196,7 @@ func assistant(m *model.Message, by string) []block {
 	return out
 }
 
-// result is a tool's answer.
+// result returns a tool's result as a block.
 func result(m *model.Message) block {
 	b := block{Type: "tool_result", ToolUseID: safeID(m.CallID)}
 	if len(m.References) > 0 {
@@ -209,7 +210,7 @@ func result(m *model.Message) block {
 	return b
 }
 
-// user is what a person said and showed.
+// user returns a person's text and files.
 func user(m *model.Message) []block {
 	var out []block
 	for _, part := range m.Content {
@@ -247,7 +248,7 @@ func cacheEnd(messages []message) {
 	}
 }
 
-// object is a call's arguments; the projection sees to it that they are an object.
+// object returns a call's arguments; the projection ensures that they are an object.
 func object(arguments string) jsontext.Value {
 	raw := jsontext.Value(bytes.TrimSpace([]byte(arguments)))
 	if raw.Kind() != '{' || !raw.IsValid() {
@@ -256,8 +257,8 @@ func object(arguments string) jsontext.Value {
 	return raw
 }
 
-// safeID is an id in the characters that the API takes; calls of another provider
-// may have others. Different ids stay different.
+// safeID returns an id in the characters that the API accepts; calls of another
+// provider may have others. Different ids stay different.
 func safeID(id string) string {
 	b := []byte(id)
 	for i, c := range b {

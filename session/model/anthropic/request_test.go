@@ -113,7 +113,7 @@ func TestBrokenArgumentsAreSentAsAnObject(t *testing.T) {
 	}
 }
 
-// thinking is an answer whose signed blocks stand between its text and its calls.
+// thinking is a reply whose signed blocks stand between its text and its calls.
 const thinking = `{"type":"message","id":"m","role":"assistant","stop_reason":"tool_use","content":[
 {"type":"thinking","thinking":"first","signature":"s1"},{"type":"redacted_thinking","data":"d"},{"type":"text","text":"Größe "},{"type":"tool_use","id":"t1","name":"read","input":{"path":"a"}},
 {"type":"thinking","thinking":"unsigned","signature":""},{"type":"thinking","thinking":"second","signature":"s2"},{"type":"text","text":"and <b>."},{"type":"tool_use","id":"t2","name":"read","input":{"path":"b"}}]}`
@@ -154,7 +154,7 @@ func TestSignedThinkingIsSentBackUnchangedOrNotAtAll(t *testing.T) {
 	}
 }
 
-// turn is a recorded answer with the calls of thinking.
+// turn is a recorded reply with the calls of thinking.
 type turn struct{ reasoning, text, path, sealed string }
 
 func (x turn) body(t *testing.T, profile model.Profile) string {

@@ -14,14 +14,14 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/model"
 )
 
-// Caller asks one provider again until it answers or there is no point in it. It
-// is safe for concurrent use and holds no key.
+// Caller sends a request to a provider and retries it while that may help. It is
+// safe for concurrent use and stores no key.
 type Caller struct{ cfg Config }
 
-// NewCaller makes a caller.
+// NewCaller returns a caller.
 func NewCaller(cfg Config) *Caller { return &Caller{cfg.filled()} }
 
-// Attempt is one request and its answer.
+// Attempt is one request and its reply.
 type Attempt struct {
 	// Key is the profile's API key, "" for none.
 	Key string
@@ -29,13 +29,13 @@ type Attempt struct {
 	transport http.RoundTripper
 	endpoint  *url.URL
 
-	ctx   context.Context // ends when the attempt has had its time
+	ctx   context.Context // canceled when the attempt has run out of time
 	watch *watch
 	delta func(model.Delta)
 	shown bool
 }
 
-// Show hands a piece of the answer on.
+// Show passes a piece of the reply to the caller's delta.
 func (a *Attempt) Show(d model.Delta) {
 	if d.Text == "" && d.Reasoning == "" || a.delta == nil {
 		return
@@ -44,10 +44,10 @@ func (a *Attempt) Show(d model.Delta) {
 	a.delta(d)
 }
 
-// Do makes attempts at the endpoint until one succeeds. Those that failed by
-// rate, overload, network or silence are repeated, after what the server asked to
-// wait or a growing time. When something was shown of an attempt that is repeated,
-// delta is told that it is withdrawn. Every error is a *model.Error; none shows
+// Do makes attempts at the endpoint until one succeeds. Attempts that
+// failed by rate, overload, network or timeout are retried, after the wait that the
+// server named or a growing one. If a piece of the failed attempt was shown, delta
+// is called with Restarted first. Every error is a *model.Error; none shows
 // the key.
 func (c *Caller) Do(ctx context.Context, p model.Profile, endpoint *url.URL, delta func(model.Delta),
 	try func(a *Attempt) (model.Response, error),
@@ -92,7 +92,7 @@ func (c *Caller) once(ctx context.Context, a *Attempt, try func(*Attempt) (model
 	return try(a)
 }
 
-// repeats says that the same request may well be answered.
+// repeats reports whether the same request may succeed later.
 func repeats(f *failure) bool {
 	switch f.err.Kind {
 	case model.Rate, model.Overloaded, model.Network, model.Timeout:
@@ -162,6 +162,6 @@ func ended(ctx context.Context, last *model.Error) *model.Error {
 }
 
 const (
-	settle   = 5 * time.Second        // for the rest of a stream whose answer is whole
-	farewell = 100 * time.Millisecond // for the connection's end after the stream's
+	tailWait  = 5 * time.Second        // for the rest of a stream whose reply is complete
+	closeWait = 100 * time.Millisecond // for the connection's end after the stream's
 )

@@ -24,7 +24,7 @@ func (f *failure) Error() string { return f.err.Error() }
 
 func (f *failure) Unwrap() error { return f.err }
 
-// Refusal is an error that a provider sent within a stream, or as an answer of
+// Refusal is an error that a provider sent within a stream, or as a reply of
 // status 200.
 func Refusal(body []byte) error { return classify(0, nil, body, time.Time{}) }
 
@@ -41,13 +41,13 @@ func Unreadable(ev Event, err error) error {
 	return Broken("an event of the stream cannot be read: " + err.Error())
 }
 
-// Broken is an answer that does not follow the provider's protocol. It may be
-// asked for again.
+// Broken is a reply that does not follow the provider's protocol. The
+// request may be retried.
 func Broken(what string) error {
 	return &failure{err: &model.Error{Kind: model.Network, Message: what}}
 }
 
-// Withheld is an answer that the provider does not give, whoever asks again.
+// Withheld is a reply that the provider refuses to give; a retry does not help.
 func Withheld(what string) error {
 	return &failure{err: &model.Error{Kind: model.BadRequest, Message: what}, final: true}
 }
@@ -63,7 +63,7 @@ func classify(status int, header http.Header, body []byte, now time.Time) *failu
 			e.Message = strings.ToLower(text)
 		}
 	}
-	// Whoever sent a picture must be able to tell that it was the reason.
+	// A caller that sent a picture must be able to see that it was the reason.
 	if !model.AboutMedia(e.Message) {
 		for _, word := range append(c.codes, c.param) {
 			if model.AboutMedia(word) {

@@ -1,7 +1,7 @@
 // Package httpmodel is what the providers that speak HTTP share: retries and
 // their waits, time limits, the reading of event streams, the classes of errors,
 // the address of an endpoint, redirects, and keeping keys out of texts. It knows
-// no provider's requests or answers.
+// no provider's requests or replies.
 package httpmodel
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/model"
 )
 
-// Config is what a provider gets beside its profile. The zero value asks once,
-// without time limits, over the machine's network.
+// Config are a provider's settings besides its profile. The zero value sends a
+// request once, without time limits, over the machine's network.
 type Config struct {
 	Clock  clock.Clock              // nil: the machine's
 	Getenv func(name string) string // nil: os.Getenv
-	// Timeout bounds one attempt from its start to the end of the answer; 0 for no
+	// Timeout bounds one attempt from its start to the end of the reply; 0 for no
 	// limit. It is not retried.
 	Timeout time.Duration
 	// IdleTimeout bounds the wait for the first and for each further piece of the
-	// answer; signs of life without content do not count. 0 for no limit.
+	// reply; signs of life without content do not count. 0 for no limit.
 	IdleTimeout time.Duration
 	Retries     int               // how often an attempt that may pass is repeated
 	Transport   http.RoundTripper // nil: http.DefaultTransport
@@ -33,7 +33,7 @@ type Config struct {
 	Log         *slog.Logger      // nil: nothing is logged
 }
 
-// filled answers c with its defaults in place.
+// filled returns c with its defaults in place.
 func (c Config) filled() Config {
 	if c.Clock == nil {
 		c.Clock = clock.Real{}

@@ -12,7 +12,7 @@ import (
 // version is a path segment such as v1 or v1beta.
 var version = regexp.MustCompile(`^v[0-9]+[a-z0-9]*$`)
 
-// Endpoint answers the address that requests go to. base may be the server alone,
+// Endpoint returns the address that requests go to. base may be the server alone,
 // its address up to the version, or the whole endpoint, with or without a slash at
 // the end; its query is kept. A blank base is fallback. A server alone, and with
 // versioned any path that does not end in a version, gets the version v1.

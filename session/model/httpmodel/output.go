@@ -12,7 +12,7 @@ import (
 // leastOutput is the least room for a reply that is worth a request, in tokens.
 const leastOutput = 256
 
-// The ways in which servers tell that the room asked for a reply is the trouble:
+// The ways in which servers say that the requested output limit is the problem:
 // more than the model ever writes, or more than the input leaves of its window.
 var (
 	tooMuchOutput = []*regexp.Regexp{
@@ -66,8 +66,8 @@ func numbers(words []string) []int {
 	return out
 }
 
-// WithLessOutput makes a request that asks for up to output tokens, and makes it
-// once more with fewer when the server says that they alone are too many.
+// WithLessOutput makes a request with an output limit in tokens, and retries it once
+// with a lower limit when the server says that this limit alone is too high.
 func WithLessOutput(output int, request func(output int) (model.Response, error)) (model.Response, error) {
 	resp, err := request(output)
 	e, ok := errors.AsType[*model.Error](err)

@@ -14,7 +14,8 @@ var keyLike = regexp.MustCompile(`(?i)\b(?:sk|pk|rk|xai|gsk|hf)[-_][a-z0-9_-]{12
 // secrets are the texts that a call must not show.
 type secrets []string
 
-// secretsOf are a key and what an address holds besides its path.
+// secretsOf returns a key and the parts of an address that may be secret: all but
+// its path.
 func secretsOf(key string, endpoint *url.URL) secrets {
 	var s secrets
 	add := func(text string) {

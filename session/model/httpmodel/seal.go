@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Segment is a piece of an answer in the order of the answer: reasoning in the
+// Segment is a piece of a reply in the order of the reply: reasoning in the
 // provider's own, signed form, a call, or else text.
 type Segment struct {
 	Sealed jsontext.Value
@@ -18,7 +18,7 @@ type Segment struct {
 	Text   string
 }
 
-// seal is what an answer's Sealed holds. Parts are the answer's pieces in order:
+// seal is the content of a reply's Sealed. Parts are the reply's pieces in order:
 // the signed ones as they came, a number for so many bytes of the text, null for
 // the next call.
 type seal struct {
@@ -27,13 +27,13 @@ type seal struct {
 	Parts []jsontext.Value `json:"parts"`
 }
 
-// maxSealed bounds what is kept of one answer's reasoning.
+// maxSealed bounds what is kept of one reply's reasoning.
 const maxSealed = 1 << 20
 
-// Seal keeps the signed reasoning of an answer that calls tools, and the order of
+// Seal keeps the signed reasoning of a reply that calls tools, and the order of
 // its pieces, for by, who signed it. It is nil when there is neither anything signed
 // nor an order other than one text and then the calls, or when the pieces are not
-// the answer.
+// the reply.
 func Seal(by string, resp model.Response, pieces []Segment) jsontext.Value {
 	s := seal{By: by}
 	signed, mixed, calls, text := false, false, 0, ""

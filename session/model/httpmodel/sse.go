@@ -9,12 +9,12 @@ import (
 
 // Limits of what a server may send, in bytes.
 const (
-	maxLine   = 16 << 20  // of a stream, and of an answer that is not streamed
+	maxLine   = 16 << 20  // of a stream, and of a reply that is not streamed
 	maxStream = 512 << 20 // of a whole stream
 	maxError  = 64 << 10  // of an error's body; what goes beyond is not read
 )
 
-// errTooLong says that a server sent more than any answer takes.
+// errTooLong says that a server sent more than any reply takes.
 var errTooLong = errors.New("the stream went over a limit")
 
 // Event is one event of a stream. Data is valid until the next call of Next.
@@ -45,7 +45,7 @@ type Decoder struct {
 // NewDecoder makes a decoder that reads no more than it must.
 func NewDecoder(r io.Reader) *Decoder { return &Decoder{r: r, limit: maxLine, whole: maxStream} }
 
-// Next answers the next event that has data. At the end of the stream the error
+// Next returns the next event that has data. At the end of the stream the error
 // is io.EOF; another one is the reader's own, or says which limit was passed.
 func (d *Decoder) Next() (Event, error) {
 	var ev Event
@@ -87,7 +87,7 @@ func (d *Decoder) Next() (Event, error) {
 	}
 }
 
-// line answers the next line without its end. A last line without an end is a
+// line returns the next line without its end. A last line without an end is a
 // line, too.
 func (d *Decoder) line() ([]byte, error) {
 	for {

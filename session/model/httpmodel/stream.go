@@ -14,24 +14,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Progress is what an event did to the answer.
+// Progress is what an event added to the reply.
 type Progress int
 
 const (
-	// Nothing is a sign of life at most.
+	// Nothing is no content: a sign of life at most.
 	Nothing Progress = iota
-	// Piece is a piece of the answer.
+	// Piece is a piece of the reply.
 	Piece
-	// Whole says that the answer is whole; what still comes may be its usage.
+	// Whole says that the reply is complete; only its usage may follow.
 	Whole
 	// End is the provider's own end of the stream.
 	End
 )
 
-// Stream reads an answer. handle is given each event of a stream, or, with the
-// name "whole", the one body of a server that does not stream; it answers how far
-// the answer is. Stream succeeds when the answer is whole: a stream that ends
-// before is an error, and so is what handle says. It closes the body.
+// Stream reads a reply. handle is called with each event of a stream, or, with
+// the name "whole", with the one body of a server that does not stream; it returns
+// what that added. Stream returns nil when the reply is complete: a stream that ends
+// before is an error, and so is an error of handle. It closes the body.
 func (a *Attempt) Stream(resp *http.Response, handle func(Event) (Progress, error)) error {
 	defer resp.Body.Close() //nolint:errcheck // only read
 	stream := bufio.NewReader(resp.Body)
@@ -65,7 +65,7 @@ func (a *Attempt) Stream(resp *http.Response, handle func(Event) (Progress, erro
 		if err != nil {
 			switch {
 			case ev.Last && whole:
-				return nil // only what comes after an answer was cut
+				return nil // only what comes after a reply was cut
 			case ev.Last && json.Unmarshal(ev.Data, new(jsontext.Value), Lenient) != nil:
 				return Broken("the stream ended in the middle of an event")
 			}
@@ -76,7 +76,7 @@ func (a *Attempt) Stream(resp *http.Response, handle func(Event) (Progress, erro
 			a.watch.piece()
 		case Whole:
 			if !whole {
-				a.watch.grace(settle)
+				a.watch.grace(tailWait)
 			}
 			whole = true
 		case End:
@@ -103,13 +103,13 @@ func firstByte(r *bufio.Reader) byte {
 	return 0
 }
 
-// drain waits a moment for the end of the connection's answer, without which the
+// drain waits a moment for the end of the connection's reply, without which the
 // connection cannot be used again.
 func (a *Attempt) drain(dec *Decoder) {
 	if a.watch.idle <= 0 {
 		return // nothing would end the wait
 	}
-	a.watch.grace(farewell)
+	a.watch.grace(closeWait)
 	for range 8 {
 		if _, err := dec.Next(); err != nil {
 			return
@@ -117,7 +117,7 @@ func (a *Attempt) drain(dec *Decoder) {
 	}
 }
 
-// body reads an answer in one piece.
+// body reads a reply in one piece.
 func (a *Attempt) body(r io.Reader, handle func(Event) (Progress, error)) error {
 	data, err := io.ReadAll(io.LimitReader(r, maxLine+1))
 	if err != nil {
@@ -133,5 +133,5 @@ func (a *Attempt) body(r io.Reader, handle func(Event) (Progress, error)) error 
 	return err
 }
 
-// WholeBody is the name of the event that is a whole answer.
+// WholeBody is the name of the event that is a whole reply.
 const WholeBody = "whole"

@@ -13,7 +13,7 @@ import (
 
 const maxRedirects = 5
 
-// statusError is an answer that is none: its status and what the body said.
+// statusError is an HTTP error status and the body that came with it.
 type statusError struct {
 	status int
 	header http.Header
@@ -94,5 +94,5 @@ func follow(from *url.URL, resp *http.Response, hop int) (*url.URL, error) {
 	return to, nil
 }
 
-// Origin is a URL's scheme, host and port, which holds no secret.
+// Origin returns a URL's scheme, host and port, which contain no secret.
 func Origin(u *url.URL) string { return u.Scheme + "://" + u.Host }

@@ -11,12 +11,12 @@ import (
 // The waits between attempts.
 const (
 	firstWait = 500 * time.Millisecond // doubled at each attempt
-	maxWait   = 30 * time.Second       // of one's own accord
-	maxAsked  = time.Minute            // when the server asked for it
+	maxWait   = 30 * time.Second       // when the server named none
+	maxAsked  = time.Minute            // when the server named one
 )
 
-// wait is how long to wait before attempt n+1, n from 1. What the server asked for
-// counts, up to a limit; without that it grows, less up to a half by jitter.
+// wait returns how long to wait before attempt n+1, n from 1: what the server asked
+// for, up to a limit, else a growing time, less up to a half by jitter.
 func wait(asked time.Duration, n int, jitter float64) time.Duration {
 	if asked > 0 {
 		return min(asked, maxAsked)

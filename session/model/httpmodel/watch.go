@@ -14,7 +14,7 @@ var (
 	errWhole = errors.New("the answer took too long")
 )
 
-// watch ends a context when an attempt has had its time.
+// watch cancels a context when an attempt has run out of time.
 type watch struct {
 	clock  clock.Clock
 	cancel context.CancelCauseFunc
@@ -27,8 +27,8 @@ type watch struct {
 	wake  context.CancelFunc
 }
 
-// newWatch starts to watch. The context ends with errIdle or errWhole as its
-// cause; stop ends it in any case and waits for the watch to be gone.
+// newWatch starts a watch. Its context is canceled with errIdle or errWhole as the
+// cause; stop cancels it in any case and waits until the goroutine has returned.
 func newWatch(ctx context.Context, c clock.Clock, whole, idle time.Duration) (context.Context, *watch) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &watch{clock: c, cancel: cancel, idle: idle}
@@ -50,7 +50,7 @@ func (w *watch) stop() {
 	w.wg.Wait()
 }
 
-// piece says that a piece of the answer came.
+// piece restarts the idle timeout: a piece of the reply came.
 func (w *watch) piece() {
 	if w.idle > 0 {
 		now := w.clock.Now()
@@ -60,7 +60,7 @@ func (w *watch) piece() {
 	}
 }
 
-// grace shortens the wait for what is left of a stream whose answer is whole.
+// grace shortens the wait for the rest of a stream whose reply is complete.
 func (w *watch) grace(d time.Duration) {
 	if w.idle <= 0 {
 		return

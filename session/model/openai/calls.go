@@ -13,7 +13,7 @@ type callDelta struct {
 	Index    *httpmodel.Number `json:"index"`
 	ID       httpmodel.Text    `json:"id"`
 	Function functionDelta     `json:"function"`
-	// Extra must come back with the call as it is: Gemini signs its thoughts there.
+	// Extra must be sent back with the call unchanged: Gemini signs its thoughts there.
 	Extra jsontext.Value `json:"extra_content"`
 }
 
@@ -22,7 +22,7 @@ type functionDelta struct {
 	Arguments httpmodel.Text `json:"arguments"`
 }
 
-// calls puts pieces together.
+// calls assembles calls from their pieces.
 type calls struct {
 	list  []*call
 	index map[httpmodel.Number]*call // the last one of each index
@@ -35,8 +35,8 @@ type call struct {
 	extra     jsontext.Value
 }
 
-// take adds the pieces of one event.
-func (c *calls) take(deltas []callDelta) {
+// add appends the pieces of one event.
+func (c *calls) add(deltas []callDelta) {
 	touched := make([]*call, 0, len(deltas))
 	for i, d := range deltas {
 		at := c.find(d, i, len(deltas), touched)
@@ -57,7 +57,7 @@ func (c *calls) take(deltas []callDelta) {
 	}
 }
 
-// find answers the call that a piece, the nth of its event, belongs to.
+// find returns the call that a piece, the nth of its event, belongs to.
 func (c *calls) find(d callDelta, n, of int, touched []*call) *call {
 	id, name := string(d.ID), string(d.Function.Name)
 	if d.Index != nil {
@@ -115,14 +115,14 @@ func (c *calls) begin() *call {
 	return at
 }
 
-// whole says that the arguments may be complete.
+// whole reports whether the arguments may be complete.
 func (c *call) whole() bool {
 	text := strings.TrimSpace(c.arguments.String())
 	return text == "" || jsontext.Value(text).IsValid()
 }
 
-// all answers the calls in the order they began; the arguments are what the model
-// wrote, {} when it wrote nothing.
+// all returns the calls in the order they began; their arguments are what the
+// model wrote, {} when it wrote nothing.
 func (c *calls) all() []model.FunctionCall {
 	var out []model.FunctionCall
 	for _, at := range c.list {
@@ -135,7 +135,8 @@ func (c *calls) all() []model.FunctionCall {
 	return out
 }
 
-// pieces are the answer in order, each call behind what came signed with it.
+// pieces returns the reply's pieces in order, each call behind its signed extra
+// content.
 func (c *calls) pieces(text string) []httpmodel.Segment {
 	out := []httpmodel.Segment{{Text: text}}
 	for _, at := range c.list {
@@ -147,8 +148,8 @@ func (c *calls) pieces(text string) []httpmodel.Segment {
 	return out
 }
 
-// extras are what comes back with each call of a message to the model that it came
-// from, nil for nothing.
+// extras returns the extra content that is sent back with each call of a message
+// to the model that the call came from, nil for none.
 func extras(m *model.Message, by string) []jsontext.Value {
 	if m.Sealed == nil {
 		return nil

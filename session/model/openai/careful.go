@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	longestID   = 40 // of a call, that OpenAI takes
+	longestID   = 40 // of a call, that OpenAI accepts
 	carefulID   = 9  // of a call, that Mistral demands, in letters and digits
 	bridge      = "(stopped here)"
 	systemStart = "<system>\n"
 	systemEnd   = "\n</system>"
 )
 
-// aboutForm is a refusal of the order of roles or of a call's id.
+// aboutForm matches an error that refuses the order of roles or a call's id.
 var aboutForm = regexp.MustCompile(`(?i)\brole|tool.?call|\bids?\b|alternat|\border\b`)
 
 var plainID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
@@ -57,7 +57,7 @@ func careful(messages []*model.Message) []*model.Message {
 	})
 }
 
-// merged adds a text to a content, to the text before it where there is one.
+// merged appends a text to a content, to the text before it if there is one.
 func merged(content []model.Part, note model.Part) []model.Part {
 	content = slices.Clone(content)
 	if n := len(content); n > 0 && content[n-1].File == nil {
@@ -67,8 +67,7 @@ func merged(content []model.Part, note model.Part) []model.Part {
 	return append(content, note)
 }
 
-// shortIDs shortens the ids that OpenAI finds too long, which only other providers
-// make.
+// shortIDs shortens ids that are too long for OpenAI; only other providers make such.
 func shortIDs(messages []*model.Message) []*model.Message {
 	return withIDs(messages, func(id string) string {
 		if len(id) <= longestID {
@@ -97,7 +96,7 @@ func withIDs(messages []*model.Message, change func(string) string) []*model.Mes
 	return out
 }
 
-// hashed is an id's digest in letters and digits; different ids stay different.
+// hashed returns an id's digest in letters and digits; different ids stay different.
 func hashed(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20]))

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// mistral answers as Mistral's servers do: it refuses other roles than an assistant
+// mistral returns as Mistral's servers do: it refuses other roles than an assistant
 // or a result after a result, system messages behind others, and ids that are not
 // nine letters and digits.
 func mistral(body []byte) (refusal string) {

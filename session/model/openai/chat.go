@@ -40,7 +40,7 @@ func (p *Provider) chat(ctx context.Context, req model.Request, endpoint *url.UR
 		return p.chatWith(ctx, req, careful(messages), endpoint, delta)
 	}
 	resp, err := p.chatWith(ctx, req, messages, endpoint, delta)
-	// Any server may put Mistral's rules before the same models.
+	// Any server may apply Mistral's rules to the same models.
 	if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.BadRequest && !strict && aboutForm.MatchString(e.Message) {
 		if other := careful(messages); !slices.Equal(other, messages) {
 			if resp, err := p.chatWith(ctx, req, other, endpoint, delta); err == nil {
@@ -63,20 +63,20 @@ func (p *Provider) chatWith(ctx context.Context, req model.Request, messages []*
 		if err != nil {
 			return model.Response{}, err
 		}
-		answer := chatAnswer{show: a.Show}
-		if err := a.Stream(resp, answer.event); err != nil {
+		read := chatReply{show: a.Show}
+		if err := a.Stream(resp, read.event); err != nil {
 			return model.Response{}, err
 		}
-		out, err := answer.response()
+		out, err := read.response()
 		if err == nil {
-			out.Sealed = httpmodel.Seal(chatSealer(req.Profile), out, answer.calls.pieces(answer.text.String()))
+			out.Sealed = httpmodel.Seal(chatSealer(req.Profile), out, read.calls.pieces(read.text.String()))
 		}
 		return out, err
 	})
 }
 
-// chatBody is the request that a server is sent. A strict one refuses members that
-// it does not know.
+// chatBody returns the body of a request. A strict server refuses members that it
+// does not know.
 func chatBody(req model.Request, strict bool) ([]byte, error) {
 	messages, err := req.Typed()
 	if err != nil {
@@ -99,5 +99,5 @@ func chatBody(req model.Request, strict bool) ([]byte, error) {
 	return httpmodel.Marshal(r)
 }
 
-// chatSealer names whose calls carry something signed: no other model takes it.
+// chatSealer names the model whose calls have signed content: no other accepts it.
 func chatSealer(p model.Profile) string { return "chat " + p.Model }

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// chatChunk is an event of a stream, or a whole answer, whose message stands in
+// chatChunk is an event of a stream, or a whole reply, whose message stands in
 // place of the delta.
 type chatChunk struct {
 	ID      httpmodel.Text `json:"id"`
@@ -54,8 +54,8 @@ func (u *chatUsage) tokens() model.Usage {
 	}
 }
 
-// chatAnswer gathers an answer.
-type chatAnswer struct {
+// chatReply assembles a reply from its events.
+type chatReply struct {
 	show      func(model.Delta)
 	id        string
 	text      httpmodel.Words
@@ -67,7 +67,7 @@ type chatAnswer struct {
 	spoke     bool
 }
 
-func (c *chatAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
+func (c *chatReply) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 	data := strings.TrimSpace(string(ev.Data))
 	switch {
 	case data == "[DONE]":
@@ -92,13 +92,13 @@ func (c *chatAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 	}
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
-			continue // only one was asked for
+			continue // only one was requested
 		}
 		if faulty(choice.Error, true) {
 			return 0, httpmodel.Refusal(choice.Error)
 		}
 		for _, d := range []chatDelta{choice.Delta, choice.Message} {
-			if c.take(d) {
+			if c.add(d) {
 				progress = httpmodel.Piece
 			}
 		}
@@ -113,15 +113,15 @@ func (c *chatAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 }
 
 // done is the server's mark of the end. Some send it without a reason.
-func (c *chatAnswer) done() error {
+func (c *chatReply) done() error {
 	if c.finish == "" && !c.spoke {
 		return httpmodel.Broken("the stream ended without an answer")
 	}
 	return nil
 }
 
-// take adds a piece, and says whether there was anything in it.
-func (c *chatAnswer) take(d chatDelta) bool {
+// add appends a piece and reports whether it had any content.
+func (c *chatReply) add(d chatDelta) bool {
 	text, thought := content(d.Content)
 	thought += string(d.ReasoningContent)
 	if d.ReasoningContent == "" {
@@ -130,16 +130,16 @@ func (c *chatAnswer) take(d chatDelta) bool {
 	text += string(d.Refusal)
 	c.refusal.WriteString(string(d.Refusal))
 	c.show(model.Delta{Text: c.text.Add(text), Reasoning: c.reasoning.Add(thought)})
-	c.calls.take(d.Calls)
+	c.calls.add(d.Calls)
 	if d.Call != nil {
-		c.calls.take([]callDelta{{Index: new(httpmodel.Number), Function: *d.Call}})
+		c.calls.add([]callDelta{{Index: new(httpmodel.Number), Function: *d.Call}})
 	}
 	said := text != "" || thought != "" || len(d.Calls) > 0 || d.Call != nil
 	c.spoke = c.spoke || said
 	return said
 }
 
-func (c *chatAnswer) response() (model.Response, error) {
+func (c *chatReply) response() (model.Response, error) {
 	resp := model.Response{Calls: c.calls.all(), Usage: c.usage, Finish: c.finish, ProviderID: c.id}
 	if c.text.Len() > 0 {
 		resp.Text = new(c.text.String())
@@ -162,7 +162,8 @@ func (c *chatAnswer) response() (model.Response, error) {
 	return resp, nil
 }
 
-// faulty says that an error is one. Some servers send an empty one with each piece.
+// faulty reports whether an error member is an error. Some servers send an empty
+// one with each piece.
 func faulty(raw jsontext.Value, beside bool) bool {
 	switch strings.Join(strings.Fields(string(raw)), "") {
 	case `""`, `{}`, `[]`, `false`, `0`:
@@ -171,10 +172,11 @@ func faulty(raw jsontext.Value, beside bool) bool {
 	return given(raw)
 }
 
-// given says that a member is there and is not null.
+// given reports whether a member is present and not null.
 func given(raw jsontext.Value) bool { return len(raw) > 0 && raw.Kind() != 'n' }
 
-// content reads text, or parts of it, where some servers put their reasoning too.
+// content reads a text or a list of parts, among which some servers put their
+// reasoning.
 func content(raw jsontext.Value) (text, thought string) {
 	if !given(raw) {
 		return "", ""

@@ -1,5 +1,5 @@
-// Package openai asks models over OpenAI's two HTTP interfaces: chat completions,
-// which most other servers speak too, and Responses. What comes back is read
+// Package openai sends model requests over OpenAI's two HTTP interfaces: chat
+// completions, which most other servers speak too, and Responses. Replies are read
 // leniently: compatible servers leave out, add and misplace members.
 package openai
 
@@ -14,36 +14,36 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/model/httpmodel"
 )
 
-// Config is what the provider gets beside its profile.
+// Config are the provider's settings besides its profile.
 type Config = httpmodel.Config
 
 // defaultBase is where requests go when a profile names no server.
 const defaultBase = "https://api.openai.com/v1"
 
-// Provider asks the server of a profile. It is safe for concurrent use.
+// Provider sends requests to the server of a profile. It is safe for concurrent use.
 type Provider struct {
 	profile model.Profile
 	caller  *httpmodel.Caller
-	// plain says that the model has no reasoning to hand out in sealed form.
+	// plain says that the model returns no sealed reasoning.
 	plain atomic.Bool
-	// careful says that the server takes only conversations in the strictest form.
+	// careful says that the server accepts only conversations in the strictest form.
 	careful atomic.Bool
 }
 
-// New makes the provider of a profile. It neither reads the key nor reaches the
-// server: what is wrong with either is the error of the first ask.
+// New returns the provider of a profile. It neither reads the key nor connects to
+// the server: an error of either is returned by the first Respond.
 func New(p model.Profile, cfg Config) *Provider {
 	return &Provider{profile: p, caller: httpmodel.NewCaller(cfg)}
 }
 
-// Capabilities implements model.Capable: sealed reasoning and what is signed in a
-// chat's calls are taken back.
+// Capabilities implements model.Capable: sealed reasoning and the signed parts
+// of a chat's calls may be sent back.
 func (p *Provider) Capabilities(model.Profile) model.Capabilities {
 	return model.Capabilities{Sealed: true}
 }
 
-// Respond implements model.Model. It asks with req.Profile, or, if that names no
-// provider, with the profile of New. Every error is a *model.Error.
+// Respond implements model.Model. It uses req.Profile, or, if that names no
+// provider, the profile of New. Every error is a *model.Error.
 func (p *Provider) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
 	if req.Profile.Provider == "" {
 		req.Profile = p.profile
@@ -66,17 +66,17 @@ func (p *Provider) Respond(ctx context.Context, req model.Request, delta func(mo
 	})
 }
 
-// isOpenAI tells OpenAI's own servers, which refuse members that they do not know,
-// from others, which need some of them.
+// isOpenAI reports whether a server is OpenAI's own: those refuse members that they
+// do not know, while others need some of them.
 func isOpenAI(u *url.URL) bool {
 	host := u.Hostname()
 	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com")
 }
 
-// isMistral tells Mistral's own servers.
+// isMistral reports whether a server is Mistral's own.
 func isMistral(u *url.URL) bool { return strings.HasSuffix(u.Hostname(), ".mistral.ai") }
 
-// headers are what a request carries besides those of every provider.
+// headers returns the headers of a request besides those of every provider.
 func headers(key string) http.Header {
 	if key == "" {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// responsesRequest is the body of a request. Nothing of it is stored by the
-// server: the conversation is ours.
+// responsesRequest is the body of a request. The server stores
+// nothing of it: every request has the whole conversation.
 type responsesRequest struct {
 	Model     string           `json:"model"`
 	Input     []jsontext.Value `json:"input"`
@@ -31,12 +31,12 @@ type responsesTool struct {
 	Strict      bool           `json:"strict"`
 }
 
-// sealed asks for reasoning in a form that can be sent back.
+// sealed requests reasoning in a form that can be sent back.
 const sealed = "reasoning.encrypted_content"
 
 func (p *Provider) responses(ctx context.Context, req model.Request, endpoint *url.URL, delta func(model.Delta)) (model.Response, error) {
 	resp, err := p.respond(ctx, req, endpoint, delta)
-	// Models that do not reason refuse to be asked for their reasoning.
+	// Models that do not reason refuse a request that includes reasoning.
 	if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.BadRequest && !p.plain.Load() &&
 		strings.Contains(strings.ToLower(e.Message), "encrypted content") {
 		p.plain.Store(true)
@@ -55,11 +55,11 @@ func (p *Provider) respond(ctx context.Context, req model.Request, endpoint *url
 		if err != nil {
 			return model.Response{}, err
 		}
-		answer := responsesAnswer{show: a.Show}
-		if err := a.Stream(resp, answer.event); err != nil {
+		read := responsesReply{show: a.Show}
+		if err := a.Stream(resp, read.event); err != nil {
 			return model.Response{}, err
 		}
-		out, pieces, err := answer.response()
+		out, pieces, err := read.response()
 		if err == nil {
 			out.Sealed = httpmodel.Seal(sealer(req.Profile), out, pieces)
 		}
@@ -115,7 +115,7 @@ type inputPart struct {
 	FileData string `json:"file_data,omitzero"`
 }
 
-// sealer names whose reasoning is sealed: no other model can open it.
+// sealer names the model whose reasoning is sealed: no other can open it.
 func sealer(p model.Profile) string { return "responses " + p.Model }
 
 // add appends a message's items: reasoning as it came, text, calls.
@@ -153,7 +153,7 @@ func (r *responsesRequest) add(m *model.Message, by string) error {
 	return err
 }
 
-// userContent is text as it is, or parts.
+// userContent returns a text alone as a string, and anything else as parts.
 func userContent(parts []model.Part) any {
 	if len(parts) == 1 && parts[0].File == nil {
 		return parts[0].Text

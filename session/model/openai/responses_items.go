@@ -9,11 +9,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// items puts an answer's items together. Servers leave out the index, give every
+// items assembles a reply's items. Servers leave out the index, give every
 // item the same one, and name an item differently in each of its events.
 type items struct{ list []*gathering }
 
-// gathering is an item as far as it came.
+// gathering is an item, as far as it has arrived.
 type gathering struct {
 	index     *httpmodel.Number
 	id        string
@@ -22,7 +22,7 @@ type gathering struct {
 	done      jsontext.Value
 }
 
-// add opens an item. Only calls may come without their end.
+// add starts an item. Only calls may lack an end.
 func (x *items) add(e responsesEvent) {
 	var it outputItem
 	if json.Unmarshal(e.Item, &it, httpmodel.Lenient) == nil && it.Type == "function_call" {
@@ -30,10 +30,10 @@ func (x *items) add(e responsesEvent) {
 	}
 }
 
-// end keeps an item that is whole.
+// end stores a complete item.
 func (x *items) end(e responsesEvent) {
 	var it outputItem
-	_ = json.Unmarshal(e.Item, &it, httpmodel.Lenient) // what cannot be read is told later
+	_ = json.Unmarshal(e.Item, &it, httpmodel.Lenient) // an item that cannot be read is an error later
 	at := x.last(func(g *gathering) bool {
 		return g.done == nil && it.CallID != "" && g.begun.CallID == it.CallID
 	})
@@ -49,14 +49,14 @@ func (x *items) end(e responsesEvent) {
 	at.done = e.Item.Clone()
 }
 
-// call is the open call that a piece of arguments belongs to.
+// call returns the unfinished call that a piece of arguments belongs to.
 func (x *items) call(e responsesEvent) *gathering {
 	at := x.last(func(g *gathering) bool { return e.ItemID != "" && g.id == e.ItemID })
 	if at == nil {
 		at = x.last(func(g *gathering) bool { return g.done == nil && sameIndex(g.index, e.Index) })
 	}
 	if at == nil {
-		// Its item may still come, or be in the end of the answer alone.
+		// Its item may still come, or only with the end of the reply.
 		at = &gathering{index: e.Index, id: e.ItemID}
 	}
 	return at
@@ -78,7 +78,7 @@ func sameIndex(a, b *httpmodel.Number) bool {
 	return *a == *b
 }
 
-// output is the items in order: by their indices where those tell them apart.
+// output returns the items in order: by their indices if those are distinct.
 func (x *items) output() []jsontext.Value {
 	list := slices.Clone(x.list)
 	indices := map[httpmodel.Number]bool{}

@@ -21,7 +21,7 @@ type responsesEvent struct {
 	Error     jsontext.Value    `json:"error"`
 }
 
-// responsesBody is an answer as far as it is.
+// responsesBody is a reply, possibly unfinished.
 type responsesBody struct {
 	ID         string           `json:"id"`
 	Object     string           `json:"object"`
@@ -43,7 +43,7 @@ type responsesBody struct {
 	} `json:"usage"`
 }
 
-// outputItem is an item of an answer.
+// outputItem is an item of a reply.
 type outputItem struct {
 	Type      string         `json:"type"`
 	CallID    string         `json:"call_id"`
@@ -61,17 +61,17 @@ type textPart struct {
 	Refusal httpmodel.Text `json:"refusal"`
 }
 
-// responsesAnswer gathers an answer.
-type responsesAnswer struct {
+// responsesReply assembles a reply from its events.
+type responsesReply struct {
 	show      func(model.Delta)
 	items     items
 	text      httpmodel.Words
 	reasoning httpmodel.Words
 	final     responsesBody
-	broke     string // a blank line is due before more reasoning
+	broke     string // the separator to show before more reasoning
 }
 
-func (r *responsesAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) {
+func (r *responsesReply) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 	if data := strings.TrimSpace(string(ev.Data)); data == "" || data == "[DONE]" {
 		return httpmodel.Nothing, nil
 	}
@@ -122,8 +122,8 @@ func (r *responsesAnswer) event(ev httpmodel.Event) (httpmodel.Progress, error) 
 	return httpmodel.Piece, nil
 }
 
-// whole reads an answer that was not streamed.
-func (r *responsesAnswer) whole(data []byte) (httpmodel.Progress, error) {
+// whole reads a reply that was not streamed.
+func (r *responsesReply) whole(data []byte) (httpmodel.Progress, error) {
 	if err := json.Unmarshal(data, &r.final, httpmodel.Lenient); err != nil {
 		return 0, httpmodel.Broken("the answer cannot be read: " + err.Error())
 	}
@@ -150,29 +150,29 @@ func said(text *string) string {
 	return *text
 }
 
-func (r *responsesAnswer) paragraph() {
+func (r *responsesReply) paragraph() {
 	if r.reasoning.Len() > 0 {
 		r.broke = "\n\n"
 	}
 }
 
-func (r *responsesAnswer) think(text string) {
+func (r *responsesReply) think(text string) {
 	text = r.broke + text
 	r.broke = ""
 	r.show(model.Delta{Reasoning: r.reasoning.Add(text)})
 }
 
-// output is the answer's items in order, from wherever the server put them.
-func (r *responsesAnswer) output() []jsontext.Value {
+// output returns the reply's items in order, from wherever the server put them.
+func (r *responsesReply) output() []jsontext.Value {
 	if len(r.items.list) == 0 {
 		return r.final.Output
 	}
 	return r.items.output()
 }
 
-// response answers what was said, and in which order, the reasoning in its sealed
+// response returns the reply, and its pieces in order, the reasoning in its sealed
 // form.
-func (r *responsesAnswer) response() (model.Response, []httpmodel.Segment, error) {
+func (r *responsesReply) response() (model.Response, []httpmodel.Segment, error) {
 	u := r.final.Usage
 	resp := model.Response{ProviderID: r.final.ID, Finish: "stop", Usage: model.Usage{
 		Input: uint64(u.Input), CachedInput: uint64(u.InputDetails.Cached), Output: uint64(u.Output), Reasoning: uint64(u.OutputDetails.Reasoning),
@@ -226,7 +226,7 @@ func (r *responsesAnswer) response() (model.Response, []httpmodel.Segment, error
 	return resp, pieces, nil
 }
 
-// either is the first text that is not empty.
+// either returns the first text that is not empty.
 func either(texts ...string) *string {
 	for _, t := range texts {
 		if t != "" {

@@ -86,7 +86,7 @@ func wholeChat(s wiretest.Said) string {
 	return text(object{"id": s.ID, "object": "chat.completion", "usage": chatUsageOf(s.Usage), "choices": []object{{"index": 0, "message": message, "finish_reason": s.Finish}}})
 }
 
-// outputOf is the items of an answer.
+// outputOf is the items of a reply.
 func outputOf(s wiretest.Said) []object {
 	var out []object
 	if s.Reasoning != nil {

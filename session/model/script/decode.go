@@ -175,7 +175,7 @@ func (c *call) UnmarshalYAML(n ast.Node) error {
 		if err := yaml.NodeToValue(value, &raw, yaml.Strict()); err != nil {
 			return err
 		}
-		if raw.ID == unminted {
+		if raw.ID == pendingID {
 			return misplaced(value, "a raw call's id holds a NUL")
 		}
 		*c = call{ID: string(raw.ID), Name: string(raw.Name), Arguments: string(raw.Arguments)}
@@ -185,11 +185,11 @@ func (c *call) UnmarshalYAML(n ast.Node) error {
 	if err != nil {
 		return err
 	}
-	*c = call{ID: unminted, Name: name, Arguments: string(arguments)}
+	*c = call{ID: pendingID, Name: name, Arguments: string(arguments)}
 	return nil
 }
 
-// texts are members that hold text however it is spelt: text: 42 is "42", and
+// texts are members that are text however it is spelt: text: 42 is "42", and
 // argv: [sleep, 010] two strings. Every other value is what YAML makes of it.
 var texts = []string{"path", "text", "diff", "argv", "cwd", "url", "body"}
 

@@ -8,7 +8,7 @@ import (
 //go:embed demo.yaml
 var demo []byte
 
-// demoTurns is how many prompts the demonstration answers in one session.
+// demoTurns is how many prompts the demonstration has replies for in one session.
 const demoTurns = 1000
 
 // Demo is the script that is played when none is named. It looks at the

@@ -13,8 +13,8 @@ import (
 )
 
 // Print is the fingerprint of a request: one digest for its tools and one for
-// each message, in the form role:hex. It leaves out what only tells a provider
-// how to serve the request: the profile, cache_control marks, and the forms of
+// each message, in the form role:hex. It leaves out what only concerns how a
+// provider serves the request: the profile, cache_control marks, and the forms of
 // reasoning that a profile's provider wants beside the common one.
 type Print struct {
 	Tools    string
@@ -42,7 +42,7 @@ func newPrint(req model.Request, r *redactor) Print {
 	return p
 }
 
-// diff says how a request differs from the recorded one, in one sentence that
+// diff reports how a request differs from the recorded one, in one sentence that
 // names the first message that does; empty when it does not.
 func (p *Print) diff(now Print, messages []jsontext.Value) string {
 	for i, was := range p.Messages {
@@ -117,7 +117,7 @@ func isWord(s string) bool {
 
 // canonical is a value without the members of serving and secrets, its members
 // sorted and its strings written in one way. A content that is a list of one
-// text part is that text: the list is only there to hold a mark. A value that is
+// text part is that text: the list only exists to carry a mark. A value that is
 // not JSON stands for itself.
 func canonical(v jsontext.Value, r *redactor) []byte {
 	dec := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
@@ -199,7 +199,7 @@ func copyMember(enc *jsontext.Encoder, dec *jsontext.Decoder, r *redactor) error
 	return copyPlain(enc, dec, r)
 }
 
-// loneText is the text of a list that holds one text part and nothing else.
+// loneText returns the text of a list that has one text part and nothing else.
 func loneText(raw jsontext.Value) (string, bool) {
 	var text string
 	var ok bool

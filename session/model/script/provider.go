@@ -15,8 +15,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Model answers asks from a script. It is safe for concurrent use, but a session
-// has its own: two that share one race for its entries.
+// Model replies from a script. It is safe for concurrent use, but each session
+// needs its own: two that share one race for its entries.
 type Model struct {
 	script *Script
 	clock  clock.Clock
@@ -30,17 +30,16 @@ var (
 	_ model.Resumer = (*Model)(nil)
 )
 
-// New makes a provider that stands at the script's start and sleeps latencies on
-// the clock.
+// New returns a provider at the script's start that sleeps latencies on the clock.
 func New(s *Script, c clock.Clock) *Model {
 	return &Model{script: s, clock: c, used: make([]bool, len(s.Entries))}
 }
 
 // Respond implements model.Model. The entry counts as used as soon as it is
-// picked, also when ctx ends the wait for it or had ended before. When no entry answers the ask, or
-// the one that does was recorded for another request, the error is a
-// *model.Error of kind bad_request that names the entry and the step. A context
-// that ends first gives its error, wrapped; a deadline that coincides with the
+// picked, also when ctx ends the wait for it or had ended before. When no entry
+// matches the request, or the one that does was recorded for another request, the
+// error is a *model.Error of kind bad_request that names the entry and the step. If ctx
+// ends first, its error is returned, wrapped; a deadline that coincides with the
 // end of the latency wins.
 func (m *Model) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
 	i, err := m.pick(req)
@@ -108,7 +107,7 @@ func (f *Fail) err() error {
 	return e
 }
 
-// pick chooses the entry that answers an ask and marks it used.
+// pick returns the entry for a request and marks it used.
 func (m *Model) pick(req model.Request) (int, error) {
 	last := lastText(req.Messages)
 	diff := comparer(req)
@@ -135,9 +134,9 @@ func (m *Model) pick(req model.Request) (int, error) {
 	return i, nil
 }
 
-// keyed finds the entry with the ask's step. Of recorded ones it prefers the
+// keyed returns the entry with the request's step. Of recorded ones it prefers the
 // first that was recorded for this very request: a process that resumes in the
-// middle of a step's several asks gets the answer of the one it repeats.
+// middle of a step's several requests gets the reply of the one it repeats.
 func (m *Model) keyed(step string, diff func(*Entry) string) int {
 	if step == "" {
 		return -1
@@ -153,7 +152,8 @@ func (m *Model) keyed(step string, diff func(*Entry) string) int {
 	return i
 }
 
-// comparer answers how a request differs from what an entry was recorded for. It
+// comparer returns a function that reports how a request differs from the one an
+// entry was recorded for. It
 // takes the request's fingerprint once, and only when an entry needs it.
 func comparer(req model.Request) func(*Entry) string {
 	now := sync.OnceValue(func() Print { return NewPrint(req) })
@@ -191,7 +191,7 @@ func (m *Model) exhausted(step string) error {
 		"script %s has no entry for step %s: %s", m.script.Name, step, why)}
 }
 
-// Unused answers the numbers of the entries that answered nothing, from 1. A
+// Unused returns the numbers, from 1, of the entries that were not used. A
 // test that drove a session to its end expects none.
 func (m *Model) Unused() []int {
 	m.mu.Lock()
@@ -209,7 +209,7 @@ func (m *Model) unused() []int {
 	return out
 }
 
-// Leftover is an error that names the entries that answered nothing, nil when
+// Leftover returns an error that names the entries that were not used, nil when
 // there are none.
 func (m *Model) Leftover() error {
 	left := m.Unused()
@@ -220,7 +220,7 @@ func (m *Model) Leftover() error {
 }
 
 // Answered implements model.Resumer. With an id it marks the entry that gave the
-// response. Without one it marks the entry that the step would have been given:
+// response. Without one it marks the entry that the step would have used:
 // one keyed by the step, else one that fails, else the next without a key.
 func (m *Model) Answered(step, providerID string) {
 	m.mu.Lock()
@@ -253,7 +253,7 @@ func (m *Model) mark(match func(*Entry) bool) bool {
 }
 
 // Skip marks the next n entries without a key as used, for a caller that counts
-// its asks instead of telling them by Answered. Fewer than n is an error.
+// its requests instead of reporting them by Answered. Fewer than n is an error.
 func (m *Model) Skip(n int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -268,8 +268,8 @@ func (m *Model) Skip(n int) error {
 }
 
 // lastText is the text of the last message of the conversation: its content, or
-// the text parts of it. A system message behind it, which tells the state of the
-// editor for instance, is not part of the conversation.
+// the text parts of it. A system message behind it, such as the state of the
+// editor, is not part of the conversation.
 func lastText(messages []jsontext.Value) string {
 	for _, raw := range slices.Backward(messages) {
 		var m struct {

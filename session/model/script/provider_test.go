@@ -27,7 +27,7 @@ func says(step, text string) model.Request {
 }
 
 // check drives a script with asks of the form "step text" (or only a step) and
-// compares what each was answered: its text, or "error: …".
+// compares the outcome of each: its text, or "error: …".
 func check(t *testing.T, m model.Model, asks, want []string) {
 	t.Helper()
 	var got []string

@@ -12,13 +12,13 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/model"
 )
 
-// Recorder is a model that writes what another one answers as a script, so that
-// a real session becomes one that can be played again. Each entry is keyed by
-// its step and holds the fingerprint of the request: a replay whose request
+// Recorder is a model that writes the replies of another one to a script, so that
+// a real session can be replayed. Each entry is keyed by
+// its step and has the fingerprint of the request: a replay whose request
 // differs stops there. Secrets are removed from all that is written, and from
 // messages before their fingerprint is taken.
 //
-// The file is replaced after every answer, whole and readable by its owner only.
+// The file is replaced after every reply, whole and readable by its owner only.
 // It is safe for concurrent use.
 type Recorder struct {
 	inner model.Model
@@ -37,7 +37,8 @@ var (
 	_ model.Resumer = (*Recorder)(nil)
 )
 
-// Record makes a recorder that asks inner and writes the file at path. The
+// Record returns a recorder that passes requests to inner and writes the file at
+// path. The
 // secrets are texts that must not be in the file, e.g. the values of the API
 // keys in use; keys and tokens of well known shapes are removed besides. The
 // epoch goes into the script; the zero time leaves it out.
@@ -66,9 +67,9 @@ func Continue(inner model.Model, path string, secrets ...string) (*Recorder, err
 	return r, nil
 }
 
-// Respond implements model.Model. It gives what the inner model gave, whether or
-// not it could be written: see Err. A failure that is a *model.Error is an entry
-// too, unless it is of kind cancelled; an ask that its context ended is not.
+// Respond implements model.Model. It returns what the inner model returned, whether
+// or not it could be written: see Err. A failure that is a *model.Error is an entry
+// too, unless it is of kind cancelled; a request that its context ended is not.
 func (r *Recorder) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
 	resp, err := r.inner.Respond(ctx, req, delta)
 	e := Entry{When: req.Step}
@@ -122,7 +123,7 @@ func (r *Recorder) add(e *Entry) {
 	r.failed = r.save()
 }
 
-// Save writes the file as it is so far, also when nothing was answered yet.
+// Save writes the file as it is so far, also when there was no reply yet.
 func (r *Recorder) Save() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,8 +131,8 @@ func (r *Recorder) Save() error {
 	return r.failed
 }
 
-// Err is why the file does not hold all that was answered; nil when it does. A
-// later write that succeeds makes good for a failed one.
+// Err returns why the file lacks some of the replies; nil when it has all of them.
+// A later write that succeeds clears the error.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

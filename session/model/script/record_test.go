@@ -21,7 +21,7 @@ import (
 )
 
 // talk asks a model for a conversation of some rounds, each of which adds to the
-// messages of the one before, and answers what was said.
+// messages of the one before, and returns what was said.
 func talk(t *testing.T, m model.Model, rounds int, change func(*model.Request)) []string {
 	t.Helper()
 	messages := []jsontext.Value{jsontext.Value(`{"role":"system","content":"s"}`), jsontext.Value(`{"role":"user","content":"do it"}`)}
@@ -43,7 +43,7 @@ func talk(t *testing.T, m model.Model, rounds int, change func(*model.Request)) 
 	return got
 }
 
-// recording records a conversation and answers the file.
+// recording records a conversation and returns the file.
 func recording(t *testing.T, inner string, rounds int, secrets ...string) (path string, said []string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "r.yaml")
@@ -230,10 +230,10 @@ entries:
 	})
 }
 
-// answers is a model with one answer.
-type answers model.Response
+// oneReply is a model with one reply.
+type oneReply model.Response
 
-func (a answers) Respond(context.Context, model.Request, func(model.Delta)) (model.Response, error) {
+func (a oneReply) Respond(context.Context, model.Request, func(model.Delta)) (model.Response, error) {
 	return model.Response(a), nil
 }
 
@@ -250,7 +250,7 @@ func TestARecordingHoldsNoSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	arguments = append(arguments, '}')
-	a := answers{
+	a := oneReply{
 		Text: &all, Reasoning: &all, Finish: all, ProviderID: all,
 		Calls: []model.FunctionCall{{ID: all, Name: all, Arguments: string(arguments)}},
 	}
@@ -282,7 +282,7 @@ func TestARecordingHoldsNoSecret(t *testing.T) {
 
 func TestARecordingKeepsWhatTheProviderSealed(t *testing.T) {
 	for sealed, want := range map[string]string{`{"by":"m","parts":[1,null]}`: `{"by":"m","parts":[1,null]}`, `{"by":"sk-abcdefghijklmnopqrst"}`: "", "{": "", "": ""} {
-		a := answers{Text: new("x"), Finish: "stop", ProviderID: "always the same", Sealed: jsontext.Value(sealed)}
+		a := oneReply{Text: new("x"), Finish: "stop", ProviderID: "always the same", Sealed: jsontext.Value(sealed)}
 		path := filepath.Join(t.TempDir(), "r.yaml")
 		r := Record(a, path, Epoch)
 		check(t, r, []string{"1/1 a", "1/2 b"}, []string{"x", "x"})
@@ -320,7 +320,7 @@ func TestARecordingGoesOnInAnotherProcess(t *testing.T) {
 	}
 }
 
-// skipping answers the first ask itself: the one before the other process.
+// skipping returns the first ask itself: the one before the other process.
 type skipping struct {
 	model.Model
 	once *sync.Once

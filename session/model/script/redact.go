@@ -29,7 +29,7 @@ var shapes = regexp.MustCompile(strings.Join([]string{
 	`-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?-----END [A-Z ]*PRIVATE KEY-----`,
 }, "|"))
 
-// redactor removes secrets from text: those it was given, also where they stand
+// redactor removes secrets from text: the given ones, also where they stand
 // escaped inside a JSON string, and anything of a known shape.
 type redactor struct{ given *strings.Replacer }
 
@@ -44,7 +44,7 @@ func newRedactor(secrets []string) *redactor {
 			forms = append(forms, string(q[1:len(q)-1]))
 		}
 	}
-	// A secret that holds another one is removed whole.
+	// A secret that contains another one is removed whole.
 	slices.SortFunc(forms, func(a, b string) int {
 		if d := len(b) - len(a); d != 0 {
 			return d

@@ -28,7 +28,7 @@ func (p *request) UnmarshalYAML(n ast.Node) error {
 	return nil
 }
 
-// known holds the messages that a file writes out, in order. The first has the
+// known is the messages that a file writes out, in order. The first has the
 // number 1.
 type known struct {
 	digests []string

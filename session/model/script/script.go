@@ -1,6 +1,6 @@
-// Package script is the deterministic model provider: it answers asks from a
-// YAML file. It opens no socket, reads no clock but the one it is given and
-// draws no random number, so the same script gives the same answers in every
+// Package script is the deterministic model provider: it replies from a YAML
+// file. It opens no socket, reads no clock but the one of its caller and
+// draws no random number, so the same script gives the same replies in every
 // process. A script looks like this:
 //
 //	version: 1
@@ -14,9 +14,9 @@
 //	  - {text: Fixed., latency: 30s, stream: [Fix, ed.]}
 //	  - {fail: {kind: error, error: overloaded, message: try later}}
 //
-// An ask is answered by the first unused entry whose key is its step, else by
-// the first unused one whose words are in its last message, else by the next one
-// without a key. An entry answers once.
+// The reply to a request is the first unused entry whose key is its step, else
+// the first unused one whose words are in its last message, else the next one
+// without a key. An entry is used once.
 package script
 
 import (
@@ -43,7 +43,7 @@ const Version = 1
 // the script names none.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Script is a parsed script. It is not changed by answering from it.
+// Script is a parsed script. Replies do not change it.
 type Script struct {
 	Name    string // where it came from, for errors
 	Digest  string // hex SHA-256 of its bytes
@@ -51,7 +51,7 @@ type Script struct {
 	Entries []Entry
 }
 
-// Entry is one answer.
+// Entry is one reply.
 type Entry struct {
 	Line       int    // in the script, from 1
 	When       string // a step, words of the last message, or empty
@@ -59,13 +59,13 @@ type Entry struct {
 	Reasoning  *string
 	Calls      []model.FunctionCall
 	Usage      model.Usage
-	Finish     string // why the answer ended; derived from the calls when the script is silent
+	Finish     string // why the reply ended; derived from the calls when the script is silent
 	ProviderID string
 	Sealed     jsontext.Value // the provider's own form of the reasoning, in recordings
 	Latency    time.Duration
 	Stream     []string // how Text arrives; joined it is Text
-	Fail       *Fail    // instead of an answer
-	Request    *Print   // what was asked when the entry was recorded
+	Fail       *Fail    // instead of a reply
+	Request    *Print   // the request when the entry was recorded
 }
 
 // Failure is how an entry fails.
@@ -73,12 +73,12 @@ type Failure string
 
 // The failures.
 const (
-	FailError   Failure = "error"   // the provider answers an error
+	FailError   Failure = "error"   // the provider returns an error
 	FailTimeout Failure = "timeout" // the provider says that it timed out
 	FailHang    Failure = "hang"    // nothing comes; the caller's context ends it
 )
 
-// Fail is a failure in place of an answer.
+// Fail is a failure in place of a reply.
 type Fail struct {
 	Kind    Failure
 	Error   model.ErrorKind // of FailError
@@ -121,7 +121,7 @@ func unmarshal(data []byte, v any) (err error) {
 	return yaml.UnmarshalWithOptions(data, v, yaml.Strict())
 }
 
-// parse answers also the messages that the recorded entries write out.
+// parse returns the script, and the messages that the recorded entries write out.
 func parse(name string, data []byte) (*Script, known, error) {
 	var f struct {
 		Version *int     `yaml:"version"`
@@ -155,12 +155,12 @@ func parse(name string, data []byte) (*Script, known, error) {
 	return s, seen, nil
 }
 
-// finish gives typed calls their ids and answers their provider's ids. Both
+// finish sets the ids of typed calls and the provider's ids of replies. Both
 // depend on the place in the script alone, so that they are the same in every
 // process and at every resume.
 func (s *Script) finish() (known, error) {
 	taken := map[string]bool{}
-	answers := map[string]int{}
+	replies := map[string]int{}
 	var seen known
 	for i := range s.Entries {
 		e := &s.Entries[i]
@@ -177,17 +177,17 @@ func (s *Script) finish() (known, error) {
 		if e.ProviderID == "" {
 			e.ProviderID = fmt.Sprintf("script-%d", i+1)
 		}
-		// A server may call all its answers alike; what a person writes is a mistake.
-		if n, ok := answers[e.ProviderID]; ok && (e.Request == nil || s.Entries[n-1].Request == nil) {
+		// A server may give all its replies one id; in a script by hand that is a mistake.
+		if n, ok := replies[e.ProviderID]; ok && (e.Request == nil || s.Entries[n-1].Request == nil) {
 			return seen, fmt.Errorf("%s:%d:1: entry %d has the provider_id %q of entry %d", s.Name, e.Line, i+1, e.ProviderID, n)
 		}
-		answers[e.ProviderID] = i + 1
+		replies[e.ProviderID] = i + 1
 	}
 	n := 0
 	for i := range s.Entries {
 		for j := range s.Entries[i].Calls {
 			c := &s.Entries[i].Calls[j]
-			if c.ID != unminted {
+			if c.ID != pendingID {
 				continue
 			}
 			for n++; taken[fmt.Sprintf("call_%d", n)]; n++ {
@@ -198,15 +198,15 @@ func (s *Script) finish() (known, error) {
 	return seen, nil
 }
 
-// unminted marks a typed call until its id is known. A raw call cannot hold it.
-const unminted = "\x00"
+// pendingID marks a typed call until its id is known. A raw call cannot have it.
+const pendingID = "\x00"
 
 var stepKey = regexp.MustCompile(`^[0-9]+/[0-9]+$`)
 
 // isStep says whether a key is a turn and round, not words.
 func isStep(when string) bool { return stepKey.MatchString(when) }
 
-// placed puts the place of a YAML error first. A script may hold secrets in its
+// placed puts the place of a YAML error first. A script may have secrets in its
 // texts, so the source is not quoted.
 func placed(name string, err error) error {
 	var e yaml.Error

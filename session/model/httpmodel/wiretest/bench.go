@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bench measures what an ask costs over a server on this machine that answers at
-// once: the bare exchange of the same bytes, and the provider's whole ask.
+// Bench measures a request to a server on this machine that replies at once: the
+// bare HTTP exchange of the same bytes, and the provider's whole request.
 func Bench(b *testing.B, api API) {
 	body := Frame("\n", api.Encode(Sample())...)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -36,7 +36,8 @@ func again(k model.ErrorKind) bool {
 	return k == model.Rate || k == model.Overloaded || k == model.Timeout || k == model.Network
 }
 
-// repeats asks a server that always answers alike, and checks class and count.
+// repeats sends requests to a server that always sends the same reply, and checks
+// the error kind and the count of requests.
 func repeats(t *testing.T, api API, reply Reply, kind model.ErrorKind, words ...string) {
 	t.Helper()
 	srv := Serve(t, reply)
@@ -226,7 +227,7 @@ func keys(t *testing.T, api API) {
 	if n := len(srv.Seen()); n != 2 {
 		t.Errorf("%d requests, want 2", n)
 	}
-	// An address may hold a secret, too.
+	// An address may contain a secret, too.
 	secret := "http://user:hunter2hunter2@" + strings.TrimPrefix(srv.URL, "http://") + "/v1?key=q-secret-0123456789"
 	Ask{API: api, Base: secret, Keyless: true}.Do(t.Context(), t).Want(t, said.Response())
 	if seen := srv.Seen(); seen[2].Header.Get("Authorization") != "Basic dXNlcjpodW50ZXIyaHVudGVyMg==" || seen[2].Query != "key=q-secret-0123456789" {
@@ -241,8 +242,8 @@ func keys(t *testing.T, api API) {
 	}
 }
 
-// outputs are refusals because of the room that was asked for the reply: it is asked
-// for once more with the room that there is, and the conversation stays as it is.
+// outputs tests refusals because of the output limit: the request is repeated once
+// with the limit that the server allows, and the conversation stays as it is.
 func outputs(t *testing.T, api API) {
 	said := Short()
 	api.Profile.MaxOutput = 20000
@@ -305,8 +306,8 @@ func slips(t *testing.T, api API) {
 	}
 }
 
-// connections asks several times: requests share a connection, say what they hold,
-// and go through the proxy that the transport names.
+// connections sends several requests: they share a connection, declare their
+// content, and go through the proxy that the transport names.
 func connections(t *testing.T, api API) {
 	said := Short()
 	var opened atomic.Int32

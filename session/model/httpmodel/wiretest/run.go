@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Run holds a provider against all that this package knows.
+// Run runs all tests of this package against a provider.
 func Run(t *testing.T, api API) {
 	for _, test := range []struct {
 		name string
@@ -41,7 +41,7 @@ func Run(t *testing.T, api API) {
 	}
 }
 
-// equals sends one ask many times: a request whose tools or members change places
+// equals sends one request many times: a request whose tools or members change places
 // is one that no provider's cache and no recording knows again.
 func equals(t *testing.T, api API) {
 	var names []string
@@ -162,7 +162,7 @@ func lengths(t *testing.T, api API) {
 	}
 }
 
-// cuts ends the stream after each byte, in order: the answer is whole or an error.
+// cuts ends the stream after each byte, in order: the reply is whole or an error.
 func cuts(t *testing.T, api API) {
 	for name, said := range map[string]Said{"text": Short(), "calls": Sample()} {
 		t.Run(name, func(t *testing.T) {

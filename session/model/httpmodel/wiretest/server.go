@@ -32,7 +32,7 @@ const (
 	Open                // not before the client goes away
 )
 
-// Request is what a server was asked.
+// Request is a request that the server received.
 type Request struct {
 	Method, Path, Query, Body string
 	Header                    http.Header
@@ -46,7 +46,7 @@ type Server struct {
 	mu   sync.Mutex // guards seen
 	seen []Request
 
-	came chan struct{} // gets a value when a request is answered, as long as there is room
+	came chan struct{} // gets a value when a request has its reply, as long as there is room
 	gone chan struct{} // gets a value when a client left an Open reply
 }
 
@@ -103,7 +103,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// write ends early when the client is gone.
+// write ends early when the client has disconnected.
 func write(w http.ResponseWriter, reply Reply) {
 	flush := func() { _ = http.NewResponseController(w).Flush() }
 	step := reply.Step

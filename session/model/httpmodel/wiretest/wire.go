@@ -26,7 +26,7 @@ type Play struct {
 	Every   time.Duration // before each piece
 	Hang    bool          // after the pieces, instead of an end
 	Forever string        // sent after the pieces for ever, one every Every
-	Broken  error         // of the transport, instead of any answer
+	Broken  error         // of the transport, instead of any reply
 }
 
 // Times are when requests came.

@@ -1,4 +1,4 @@
-// Package wiretest holds a provider that speaks HTTP against what servers really
+// Package wiretest tests a provider that speaks HTTP with what servers really
 // send: split anywhere, cut, stalled, refused, redirected. The framing is tested
 // over real connections, the waiting in a bubble of virtual time.
 package wiretest
@@ -25,13 +25,13 @@ type API struct {
 	Path    string        // of the endpoint, after the version, e.g. "messages"
 	// Versioned says that a path without a version at its end gets one.
 	Versioned bool
-	// Encode is the stream of an answer, its end mark last.
+	// Encode is the stream of a reply, its end mark last.
 	Encode func(Said) []Event
-	// Whole is the body of an answer that is not streamed.
+	// Whole is the body of a reply that is not streamed.
 	Whole func(Said) string
-	// Spare is how many of the last events a whole answer can do without.
+	// Spare is how many of the last events a whole reply can do without.
 	Spare int
-	// Alive are signs of life that hold no piece of an answer.
+	// Alive are signs of life that contain no piece of a reply.
 	Alive []Event
 	// Refuse is the event of an error in mid-stream.
 	Refuse func(name, message string) Event
@@ -41,7 +41,7 @@ type API struct {
 // Event is one event of a stream.
 type Event struct{ Name, Data string }
 
-// Said is what a server answers.
+// Said is the content of a server's reply.
 type Said struct {
 	ID              string
 	Reasoning, Text []string // in pieces
@@ -61,7 +61,7 @@ const Key = "sk-test-0123456789abcdefghij"
 
 const keyEnv = "WIRETEST_KEY"
 
-// Sample is an answer with something of everything.
+// Sample is a reply with something of everything.
 func Sample() Said {
 	return Said{
 		ID:        "answer_1",
@@ -76,12 +76,12 @@ func Sample() Said {
 	}
 }
 
-// Short is an answer of a few bytes.
+// Short is a reply of a few bytes.
 func Short() Said {
 	return Said{ID: "answer_2", Text: []string{"Hel", "lo"}, Finish: "stop", Usage: model.Usage{Input: 3, Output: 2}}
 }
 
-// Response is what the port should answer.
+// Response returns the response that the provider must return for s.
 func (s Said) Response() model.Response {
 	r := model.Response{Finish: s.Finish, Usage: s.Usage, ProviderID: s.ID}
 	if s.Text != nil {
@@ -112,7 +112,7 @@ func Frame(end string, events ...Event) string {
 	return b.String()
 }
 
-// Ask makes one ask with the API's provider.
+// Ask is one request with the API's provider.
 type Ask struct {
 	API      API
 	Base     string // of the profile
@@ -122,7 +122,7 @@ type Ask struct {
 	Keyless  bool
 }
 
-// Heard is what came of an ask.
+// Heard is the outcome of a request.
 type Heard struct {
 	Response model.Response
 	Err      *model.Error
@@ -131,7 +131,7 @@ type Heard struct {
 	Log      string
 }
 
-// Do asks, and fails the test if the key shows anywhere.
+// Do sends the request, and fails the test if the key appears anywhere.
 func (a Ask) Do(ctx context.Context, t testing.TB) Heard {
 	t.Helper()
 	var log syncBuffer
@@ -191,7 +191,7 @@ func errText(e *model.Error) string {
 	return e.Error()
 }
 
-// Want compares an answer; a failure is fatal.
+// Want compares a reply; a failure is fatal.
 func (h Heard) Want(t testing.TB, want model.Response) {
 	t.Helper()
 	if h.Err != nil {
