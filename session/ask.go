@@ -87,7 +87,7 @@ func (s *Session) askModel(a *ask) (*event.Message, core.Reply, error) {
 			Usage: resp.Usage, Finish: resp.Finish, ProviderID: resp.ProviderID, Profile: profile, Sealed: resp.Sealed,
 		}
 		typed, faults := s.typedCalls(msg, tooLong)
-		if err := s.tellCut(a.turn, profile, &resp); err != nil {
+		if err := s.noteCut(a.turn, profile, &resp); err != nil {
 			return nil, core.Reply{}, err
 		}
 		if tool := s.calledInText(msg); tool != "" {
@@ -156,7 +156,7 @@ func (s *Session) typedCalls(msg *event.Message, tooLong string) ([]core.Call, [
 		// A call may have lost its end even where its arguments happen to parse.
 		bad = true
 		for i := range faults {
-			faults[i] = "not run: the answer was cut by " + why + "; " + instead(msg.Finish)
+			faults[i] = "not run: the reply was cut by " + why + "; " + instead(msg.Finish)
 		}
 	}
 	if tooLong != "" {
@@ -170,7 +170,7 @@ func (s *Session) typedCalls(msg *event.Message, tooLong string) ([]core.Call, [
 	}
 	for i := range faults {
 		if faults[i] == "" {
-			faults[i] = "not run: another call of the same answer does not fit its tool; send this call again"
+			faults[i] = "not run: another call of the same reply does not fit its tool; send this call again"
 		}
 	}
 	return nil, faults
@@ -196,8 +196,8 @@ func instead(finish string) string {
 	return "send a shorter call"
 }
 
-// tellCut says that a text without calls, which ends the turn, has lost its end.
-func (s *Session) tellCut(t *turn, profile string, resp *model.Response) error {
+// noteCut says that a text without calls, which ends the turn, has lost its end.
+func (s *Session) noteCut(t *turn, profile string, resp *model.Response) error {
 	why := cutBy(resp.Finish)
 	switch {
 	case why == "" || len(resp.Calls) > 0:
@@ -205,9 +205,9 @@ func (s *Session) tellCut(t *turn, profile string, resp *model.Response) error {
 	case resp.Finish == "refusal":
 		why = "the model refused to go on"
 	case resp.Finish == "content_filter":
-		why = "the answer was cut by " + why
+		why = "the reply was cut by " + why
 	default:
-		why = "the answer was cut by " + why + "; prompt to go on, or raise max_output of profile " + profile
+		why = "the reply was cut by " + why + "; prompt to go on, or raise max_output of profile " + profile
 	}
 	_, err := s.journal.record(t.ctx, &event.Note{Turn: t.id, Text: why})
 	return err
@@ -327,7 +327,7 @@ func (s *Session) request(t *turn, m model.Model, req model.Request, delta func(
 	resp, err := m.Respond(ctx, req, delta)
 	if err != nil && t.ctx.Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = &model.Error{Kind: model.Timeout, Message: fmt.Sprintf(
-			"profile %s did not finish its answer within %s, the timeout of a request (%v)", req.Profile.Name, limit, err)}
+			"profile %s did not finish its reply within %s, the timeout of a request (%v)", req.Profile.Name, limit, err)}
 	}
 	return resp, err
 }
@@ -345,7 +345,7 @@ func (s *Session) tellUncompacted(a *ask, err error) error {
 // stream shows a piece of a reply as it comes.
 func (s *Session) stream(t *turn, d model.Delta) {
 	if d.Restarted {
-		s.editor.Delta(s.id, t.id, "\n[the answer was cut off; here it is anew]\n")
+		s.editor.Delta(s.id, t.id, "\n[the reply was cut off; here it is anew]\n")
 	}
 	if d.Text != "" {
 		s.editor.Delta(s.id, t.id, d.Text)

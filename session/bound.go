@@ -40,7 +40,7 @@ func cut(text string, limit int, what string) string {
 func cutReply(r *model.Response, limit int) (fault string) {
 	for _, text := range []**string{&r.Text, &r.Reasoning} {
 		if *text != nil && len(**text) > limit {
-			*text = new(cut(**text, limit, "an answer"))
+			*text = new(cut(**text, limit, "a reply"))
 		}
 	}
 	if len(r.Sealed) > limit {
@@ -58,5 +58,5 @@ func cutReply(r *model.Response, limit int) (fault string) {
 		c.Arguments = cut(c.Arguments, limit/len(r.Calls), "an argument")
 		c.Name = cut(c.Name, limit/len(r.Calls), "a name")
 	}
-	return fmt.Sprintf("not run: the calls of this answer are %d bytes long, and at most %d are taken; make the change in smaller steps", size, limit)
+	return fmt.Sprintf("not run: the calls of this reply are %d bytes long, and at most %d are taken; make the change in smaller steps", size, limit)
 }

@@ -67,7 +67,7 @@ func (c stuckChecker) AfterEdit(ctx context.Context, _ string, _ []string) []che
 }
 
 // TestACancelWaitsForNothing holds that a cancelled turn ends, with every call
-// answered, although what ran does not return, and that the next prompt works
+// ended, although what ran does not return, and that the next prompt works
 // meanwhile. So a cancel takes as long as a step of the core, whatever is running.
 func TestACancelWaitsForNothing(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -202,7 +202,7 @@ func (e *slow) State(string) string {
 	return ""
 }
 
-// TestAnAskThatIsCancelledHasItsPlaceInTheScript holds that what a script answers
+// TestAnAskThatIsCancelledHasItsPlaceInTheScript checks that what a script replies
 // next does not depend on how far a cancelled ask had come.
 func TestAnAskThatIsCancelledHasItsPlaceInTheScript(t *testing.T) {
 	const turns = 20

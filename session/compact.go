@@ -105,9 +105,9 @@ func (s *Session) summary(a *ask, p model.Profile, m model.Model, h history.Hist
 		case err == nil && cutBy(resp.Finish) != "":
 			return resp, &model.Error{Kind: model.BadRequest, Message: "the summary was cut by " + cutBy(resp.Finish)}
 		case err == nil && len(resp.Calls) > 0:
-			return resp, &model.Error{Kind: model.BadRequest, Message: "the model answered the request for a summary with a call"}
+			return resp, &model.Error{Kind: model.BadRequest, Message: "the reply to the request for a summary is a call, not a text"}
 		case err == nil && (resp.Text == nil || strings.TrimSpace(*resp.Text) == ""):
-			return resp, &model.Error{Kind: model.BadRequest, Message: "the model answered the request for a summary with nothing"}
+			return resp, &model.Error{Kind: model.BadRequest, Message: "the reply to the request for a summary is empty"}
 		case err == nil:
 			s.count(resp.Usage)
 			return resp, nil

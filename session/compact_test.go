@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// small is a model whose context holds so many bytes, and which answers the same.
+// small is a model whose context takes so many bytes, and which replies the same.
 type small struct {
 	limit    int
 	requests []model.Request
@@ -285,7 +285,7 @@ func TestAConversationThatCannotBeSummarizedGoesOnWhileItFits(t *testing.T) {
 			t.Fatalf("turn %d ended %+v", i, res)
 		}
 	}
-	notes := strings.Count(r.kinds(), "note the conversation was not compacted: model answered bad_request: the model answered the request for a summary with nothing")
+	notes := strings.Count(r.kinds(), "note the conversation was not compacted: model answered bad_request: the reply to the request for a summary is empty")
 	if all := strings.Count(r.kinds(), "note "); len(summaries(r)) != 0 || notes != 3 || all != 3 {
 		t.Errorf("%d summaries, %d notes in 4 turns:\n%s", len(summaries(r)), notes, r.kinds())
 	}
@@ -355,12 +355,12 @@ func (m *halved) Respond(ctx context.Context, req model.Request, delta func(mode
 func TestASummaryThatIsNotWholeIsNotTaken(t *testing.T) {
 	call := []model.FunctionCall{{ID: "1", Name: "read", Arguments: `{"path":"a"}`}}
 	for want, resp := range map[string]model.Response{
-		"cut by the output limit":           {Finish: "length"},
-		"was cut by the output limit":       {Finish: "max_tokens"},
-		"summary was cut by the output":     {Finish: "max_output_tokens"},
-		"cut by the provider's filter":      {Finish: "content_filter"},
-		"was cut by the provider's filter":  {Finish: "refusal"},
-		"request for a summary with a call": {Finish: "tool_calls", Calls: call},
+		"cut by the output limit":          {Finish: "length"},
+		"was cut by the output limit":      {Finish: "max_tokens"},
+		"summary was cut by the output":    {Finish: "max_output_tokens"},
+		"cut by the provider's filter":     {Finish: "content_filter"},
+		"was cut by the provider's filter": {Finish: "refusal"},
+		"request for a summary is a call":  {Finish: "tool_calls", Calls: call},
 	} {
 		r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
 		resp.Text = new("They tal")
@@ -378,8 +378,8 @@ func TestASummaryThatIsNotWholeIsNotTaken(t *testing.T) {
 
 func TestAnAnswerThatLostItsEndIsToldAsOne(t *testing.T) {
 	for finish, want := range map[string]string{
-		"length": "the answer was cut by the output limit; prompt to go on, or raise max_output of profile demo", "max_tokens": "the answer was cut by the output limit",
-		"max_output_tokens": "the answer was cut by the output limit", "content_filter": "the answer was cut by the provider's filter", "refusal": "the model refused to go on", "stop": "",
+		"length": "the reply was cut by the output limit; prompt to go on, or raise max_output of profile demo", "max_tokens": "the reply was cut by the output limit",
+		"max_output_tokens": "the reply was cut by the output limit", "content_filter": "the reply was cut by the provider's filter", "refusal": "the model refused to go on", "stop": "",
 	} {
 		r := start(t, nil, "version: 1\nentries: [{text: Half an, finish: "+finish+"}]\n")
 		_, res := r.run("go")

@@ -159,7 +159,7 @@ func crashChild(t *testing.T, dir string, at int, after, resume bool) (string, b
 	return text, ok
 }
 
-// crashRun is crashChild that also answers the sort of each write.
+// crashRun is crashChild that also returns the sort of each write.
 func crashRun(t *testing.T, dir string, at int, after, resume bool) (folded string, writes []string, ok bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCrashChild$", "-test.v")

@@ -82,7 +82,7 @@ func TestATurnThatFillsTheConversationEnds(t *testing.T) {
 	}{
 		"nine reads of 2 MB":       {0, []model.Response{{Calls: read(9)}}, "failed", "begin a new session"},
 		"nine reads, small window": {32000, []model.Response{{Calls: read(9)}, {Text: new("Next."), Finish: "stop"}}, "complete", "of 2097152 bytes is cut here: at most 32000 bytes"},
-		"an answer of 15 MB":       {0, []model.Response{{Text: new(strings.Repeat("x", 15<<20)), Finish: "stop"}}, "complete", "an answer of 15728640 bytes is cut here: at most 2097152 bytes"},
+		"a reply of 15 MB":         {0, []model.Response{{Text: new(strings.Repeat("x", 15<<20)), Finish: "stop"}}, "complete", "a reply of 15728640 bytes is cut here: at most 2097152 bytes"},
 		"a call of 15 MB":          {0, []model.Response{{Calls: []model.FunctionCall{write}}, {Text: new("Next."), Finish: "stop"}}, "complete", "make the change in smaller steps"},
 	} {
 		t.Run(name, func(t *testing.T) {

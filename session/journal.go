@@ -132,7 +132,7 @@ func (j *journal) append(ctx context.Context, at time.Time, ps []store.Payload) 
 				j.wait(ctx, nil)
 			}
 			if err == nil && first != head {
-				err = fmt.Errorf("session %s was written by another process: expected index %d, the store answered %d", j.id, head, first)
+				err = fmt.Errorf("session %s was written by another process: expected index %d, the store returned %d", j.id, head, first)
 			}
 			return waited, err
 		}

@@ -31,7 +31,7 @@ type stub struct {
 	seen []string
 }
 
-// wires are the interfaces: what marks a picture in a request, and an answer that
+// wires are the interfaces: what marks a picture in a request, and a reply that
 // calls read or says something.
 var wires = map[string]struct {
 	provider, api, mark string

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/model"
 )
 
-// answers is a model that gives its answers in order.
+// answers is a model that returns its replies in order.
 type answers struct {
 	replies  []model.Response
 	requests []model.Request

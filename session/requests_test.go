@@ -22,7 +22,7 @@ func (r *restless) State(string) string {
 	return fmt.Sprint("Looked at ", r.looks, " times.")
 }
 
-// listening keeps every request and answers by a script.
+// listening keeps every request and replies by a script.
 type listening struct {
 	model.Model
 	requests []model.Request

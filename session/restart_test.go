@@ -33,7 +33,7 @@ func (w *watching) Delta(_ uuid.UUID, _ uint64, text string) {
 	w.shown.WriteString(text)
 }
 
-// halves are answers that lack their end: a text and a call that is whole.
+// halves are replies that lack their end: a text and a call that is whole.
 var halves = map[string][]string{
 	"chat": {
 		`{"choices":[{"index":0,"delta":{"content":"Ans"}}]}`,
@@ -51,10 +51,10 @@ var halves = map[string][]string{
 	},
 }
 
-// TestHalfAnAnswerIsWithdrawn has a server break off an answer after a text and a
+// TestHalfAnAnswerIsWithdrawn has a server break off a reply after a text and a
 // call: nothing of it is kept or run, and who watched is told.
 func TestHalfAnAnswerIsWithdrawn(t *testing.T) {
-	const anew = "\n[the answer was cut off; here it is anew]\n"
+	const anew = "\n[the reply was cut off; here it is anew]\n"
 	for wire, w := range wires {
 		half := "data: " + strings.Join(halves[wire], "\n\ndata: ") + "\n\n"
 		for name, c := range map[string]struct {
@@ -93,7 +93,7 @@ func TestHalfAnAnswerIsWithdrawn(t *testing.T) {
 				if !strings.Contains(res.Text, c.text) {
 					t.Errorf("the turn ended %+v", res)
 				}
-				// The Responses stub says all at its end: nothing of the second answer streams.
+				// The Responses stub says all at its end: nothing of the second reply streams.
 				shown := c.shown
 				if wire == "responses" && name == "once" {
 					shown = "Ans" + anew

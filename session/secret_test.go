@@ -34,7 +34,7 @@ func (l *locked) Write(p []byte) (int, error) {
 }
 
 // TestAKeyThatAServerRepeatsIsKeptNowhere asks servers that put the key that they
-// were sent into what they answer, as some do.
+// were sent into their replies, as some do.
 func TestAKeyThatAServerRepeatsIsKeptNowhere(t *testing.T) {
 	const key = "weird+key/without.a.shape=1"
 	for wire, w := range wires {

@@ -93,7 +93,7 @@ func user(turn uint64, text string) *event.User { return &event.User{Turn: turn,
 
 func ask(turn, id uint64) *event.Ask { return &event.Ask{Turn: turn, ID: id} }
 
-// answer is a model's message; calls are "id name arguments".
+// answer is a model's reply; calls are "id name arguments".
 func answer(turn, ask uint64, text string, calls ...string) *event.Message {
 	m := &event.Message{Turn: turn, Ask: ask}
 	if text != "" {
