@@ -43,7 +43,7 @@ func (w *workspace) apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 	case e.Create && w.editor.client.Features().Create:
 		return w.applyCreate(ctx, e)
 	}
-	return tools.Applied{}, w.write(e)
+	return tools.Applied{}, w.disk.write(e)
 }
 
 // applyOpen edits a document that the client has open.
@@ -62,13 +62,13 @@ func (w *workspace) applyOpen(ctx context.Context, e tools.Edit, x *Document) (t
 		return tools.Applied{}, w.writeUnder(e)
 	}
 	c := w.editor.client.Features()
-	onDisk := v.gone || w.onDisk(e.Path, e.Before)
+	onDisk := v.gone || w.disk.has(e.Path, e.Before)
 	edits := x.Text.Edits(e.After, c.Encoding)
 	if len(edits) == 0 { // only the file is another
-		if onDisk && !w.onDisk(e.Path, e.After) {
+		if onDisk && !w.disk.has(e.Path, e.After) {
 			return tools.Applied{}, w.writeUnder(e)
 		}
-		return tools.Applied{Unsaved: !w.onDisk(e.Path, e.After)}, nil
+		return tools.Applied{Unsaved: !w.disk.has(e.Path, e.After)}, nil
 	}
 	params := w.editParams(e, workspaceEdit(c, x.URI, new(x.Version), edits))
 	if err := w.land(ctx, ofBuffer(e, x), params); err != nil {
@@ -101,12 +101,12 @@ func ofBuffer(e tools.Edit, x *Document) tools.Edit {
 // applyCreate lets the client create a file with its text.
 func (w *workspace) applyCreate(ctx context.Context, e tools.Edit) (tools.Applied, error) {
 	name := filepath.FromSlash(e.Path)
-	if _, err := w.root.Lstat(name); err == nil {
+	if _, err := w.disk.root.Lstat(name); err == nil {
 		return tools.Applied{}, fmt.Errorf("%s exists by now: %w", e.Path, tools.ErrStale)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return tools.Applied{}, fmt.Errorf("create %s: %w", e.Path, err)
 	}
-	undo, err := w.makeParents(name)
+	undo, err := w.disk.makeParents(name)
 	if err != nil {
 		return tools.Applied{}, fmt.Errorf("create %s: %w", e.Path, err)
 	}
@@ -143,7 +143,7 @@ func (w *workspace) fill(e tools.Edit) error {
 	if w.document(e.Path) != nil {
 		return fmt.Errorf("%s is open by now: %w", e.Path, tools.ErrStale)
 	}
-	return w.replace(e.Path, e.After, func(disk string, exists bool) bool { return exists && disk == "" })
+	return w.disk.replace(e.Path, e.After, func(disk string, exists bool) bool { return exists && disk == "" })
 }
 
 func (w *workspace) editParams(e tools.Edit, edit protocol.WorkspaceEdit) *protocol.ApplyWorkspaceEditParams {
@@ -239,7 +239,7 @@ func (w *workspace) look(e tools.Edit) string {
 	if x := w.document(e.Path); x != nil {
 		where, now = fmt.Sprintf("its document (version %d)", x.Version), x.Text.String()
 	} else {
-		disk, err := w.readDisk(e.Path)
+		disk, err := w.disk.read(e.Path)
 		if errors.Is(err, fs.ErrNotExist) {
 			if e.Delete {
 				return "the file is gone"

@@ -88,7 +88,7 @@ func (w *workspace) unchanged(e tools.Edit) (open bool, err error) {
 	if e.Create {
 		return false, nil // looked at when it is made
 	}
-	disk, err := w.readDisk(e.Path)
+	disk, err := w.disk.read(e.Path)
 	if err != nil {
 		return false, fmt.Errorf("%s cannot be read: %w", e.Path, err)
 	}
@@ -122,7 +122,7 @@ func (w *workspace) applyTogether(ctx context.Context, edits []tools.Edit) (done
 			}
 			whole.Changes[name] = changes
 		}
-		onDisk[i] = w.onDisk(e.Path, e.Before)
+		onDisk[i] = w.disk.has(e.Path, e.Before)
 		sent[i] = ofBuffer(e, x)
 		watches[i] = w.editor.docs.watch(w.abs(e.Path), e.After)
 		defer w.editor.docs.unwatch(watches[i])

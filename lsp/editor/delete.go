@@ -2,10 +2,7 @@ package editor
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 
 	"github.com/agent-lsp/agent-lsp/tools"
 	"go.lsp.dev/protocol"
@@ -26,11 +23,11 @@ func (w *workspace) applyDelete(ctx context.Context, e tools.Edit, x *Document) 
 	}
 	// A buffer's unsaved text that is the edit's base may go; text on the disk that
 	// nobody looked at may not.
-	if err := w.expectDisk(e, x != nil); err != nil {
+	if err := w.disk.expect(e, x != nil); err != nil {
 		return err
 	}
 	if !w.editor.client.Features().Remove {
-		if err := w.remove(e, x != nil); err != nil {
+		if err := w.disk.remove(e, x != nil); err != nil {
 			return err
 		}
 		if x != nil {
@@ -43,38 +40,4 @@ func (w *workspace) applyDelete(ctx context.Context, e tools.Edit, x *Document) 
 		Options: &protocol.DeleteFileOptions{Recursive: new(false), IgnoreIfNotExists: new(false)},
 	}}})
 	return w.land(ctx, e, params)
-}
-
-// expectDisk answers tools.ErrStale unless a file holds what an edit deletes.
-func (w *workspace) expectDisk(e tools.Edit, open bool) error {
-	disk, err := w.readDisk(e.Path)
-	switch {
-	case open && errors.Is(err, fs.ErrNotExist):
-		return nil
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s is gone already: %w", e.Path, tools.ErrStale)
-	case err != nil:
-		return fmt.Errorf("delete %s: %w", e.Path, err)
-	case disk != e.Before && (!open || !holds(disk, e.Before)):
-		return fmt.Errorf("%s changed on disk: %w", e.Path, tools.ErrStale)
-	}
-	return nil
-}
-
-// remove deletes a file that still holds what the edit deletes.
-func (w *workspace) remove(e tools.Edit, open bool) error {
-	if err := w.expectDisk(e, open); err != nil {
-		return err
-	}
-	// The name itself goes, were it a link.
-	if err := w.root.Remove(filepath.FromSlash(e.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("delete %s: %w", e.Path, err)
-	}
-	return nil
-}
-
-// removed reports that nothing is at an edit's path.
-func (w *workspace) removed(e tools.Edit) bool {
-	_, err := w.root.Lstat(filepath.FromSlash(e.Path))
-	return errors.Is(err, fs.ErrNotExist)
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,18 +14,12 @@ import (
 // diskHolds reports that the file of the folder holds the text of its buffer, and
 // notes that the two are in step.
 func (w *workspace) diskHolds(name string, x *Document) bool {
-	disk, err := w.readDisk(name)
+	disk, err := w.disk.read(name)
 	if err != nil || !holds(disk, x.Text.String()) {
 		return false
 	}
 	w.editor.docs.inStep(x, disk, true)
 	return true
-}
-
-// onDisk reports that a file of the folder holds a text.
-func (w *workspace) onDisk(name, want string) bool {
-	disk, err := w.readDisk(name)
-	return err == nil && holds(disk, want)
 }
 
 // reachDisk brings an edit that landed in a buffer to the disk, by one hand. The
@@ -54,7 +45,7 @@ func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (t
 	if ctx.Err() != nil || w.editor.client.SavesEdits() || !onDisk || x.Text.String() != e.After {
 		return tools.Applied{Unsaved: true}, nil
 	}
-	err := w.replace(e.Path, e.After, func(disk string, exists bool) bool {
+	err := w.disk.replace(e.Path, e.After, func(disk string, exists bool) bool {
 		return exists && holds(disk, e.Before) || e.Create && disk == ""
 	})
 	if err != nil {
@@ -75,7 +66,7 @@ func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.D
 		if x := w.document(e.Path); x != nil && w.diskHolds(e.Path, x) {
 			return true, x.Text.String() != e.After
 		}
-		if w.onDisk(e.Path, e.After) {
+		if w.disk.has(e.Path, e.After) {
 			return true, false
 		}
 		if ctx.Err() != nil || !time.Now().Before(over) {
@@ -97,81 +88,13 @@ func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.D
 // writeUnder changes the file below a buffer whose client takes no edits: only
 // while the buffer holds nothing unsaved.
 func (w *workspace) writeUnder(e tools.Edit) error {
-	err := w.replace(e.Path, e.After, func(disk string, exists bool) bool {
+	err := w.disk.replace(e.Path, e.After, func(disk string, exists bool) bool {
 		return exists && holds(disk, e.Before) || e.Create && !exists
 	})
 	if errors.Is(err, tools.ErrStale) {
 		return fmt.Errorf("edit of %s: the editor takes no edits from a server and has unsaved changes in this file: save it first", e.Path)
 	}
 	return err
-}
-
-// write changes or creates a file that is not open.
-func (w *workspace) write(e tools.Edit) error {
-	if e.Create {
-		target, err := w.resolve(e.Path)
-		if err != nil {
-			return fmt.Errorf("write %s: %w", e.Path, err)
-		}
-		return tools.WriteFile(w.root, tools.Edit{Path: target, Create: true, After: e.After})
-	}
-	return w.replace(e.Path, e.After, func(disk string, exists bool) bool { return exists && disk == e.Before })
-}
-
-// replace writes a file whole if the text that it holds now is accepted; else it
-// answers tools.ErrStale and changes nothing. A symlink is written through, a byte
-// order mark stays.
-func (w *workspace) replace(name, after string, accept func(disk string, exists bool) bool) error {
-	target, err := w.resolve(name)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	disk, err := w.readDisk(target)
-	exists := err == nil
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	if !accept(disk, exists) {
-		return fmt.Errorf("%s changed on disk: %w", name, tools.ErrStale)
-	}
-	if strings.HasPrefix(disk, ByteOrderMark) && !strings.HasPrefix(after, ByteOrderMark) {
-		after = ByteOrderMark + after
-	}
-	return tools.WriteFile(w.root, tools.Edit{Path: target, Create: !exists, Before: disk, After: after})
-}
-
-// resolve is a file's path in the root without symlinks, with slashes.
-func (w *workspace) resolve(name string) (string, error) {
-	rel, ok := Below(w.folder.real, RealPath(w.abs(name)))
-	if !ok {
-		return "", errors.New("it is a link out of the workspace folder")
-	}
-	return rel, nil
-}
-
-// makeParents makes the directories above a file and answers what takes those
-// away again that it made and that are still empty.
-func (w *workspace) makeParents(name string) (undo func(), err error) {
-	var made []string
-	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
-		if _, err := w.root.Stat(dir); err == nil {
-			break
-		}
-		made = append(made, dir)
-	}
-	undo = func() {
-		for _, dir := range made {
-			_ = w.root.Remove(dir) // fails on one that somebody uses by now
-		}
-	}
-	if len(made) == 0 {
-		return undo, nil
-	}
-	if err := w.root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		undo()
-		return nil, err
-	}
-	return undo, nil
 }
 
 // locks serialises by name.

@@ -123,7 +123,7 @@ func (ed *Editor) Read(path string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	disk, err := w.readDisk(name)
+	disk, err := w.disk.read(name)
 	return disk, err == nil
 }
 

@@ -120,7 +120,7 @@ func (f *flight) look() {
 	x := f.w.document(f.edit.Path)
 	switch {
 	case f.edit.Delete:
-		l = f.w.removed(f.edit)
+		l = f.w.disk.removed(f.edit)
 	case x != nil:
 		now := x.Text.String()
 		l = l || now == f.edit.After
@@ -128,7 +128,7 @@ func (f *flight) look() {
 			f.stage = foreign
 		}
 	case !l:
-		disk, err := f.w.readDisk(f.edit.Path)
+		disk, err := f.w.disk.read(f.edit.Path)
 		l = err == nil && disk == f.edit.After
 	}
 	if l {

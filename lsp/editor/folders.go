@@ -138,7 +138,7 @@ func (x *Folder) workspace() (*workspace, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open workspace folder %s: %w", x.dir, err)
 		}
-		x.work = &workspace{editor: x.editor, folder: x, root: root}
+		x.work = &workspace{editor: x.editor, folder: x, disk: files{folder: x, root: root}}
 	}
 	return x.work, nil
 }
@@ -150,6 +150,6 @@ func (x *Folder) Close() {
 	defer x.mu.Unlock()
 	x.closed = true
 	if x.work != nil {
-		_ = x.work.root.Close() // nothing is written through a root itself
+		_ = x.work.disk.root.Close() // nothing is written through a root itself
 	}
 }

@@ -42,7 +42,7 @@ func (ed *Editor) Closed(uri string) error { return ed.docs.closed(uri) }
 // come between.
 func (ed *Editor) compare(x *Document) {
 	ed.onFile(x, func(w *workspace, name string, x *Document) {
-		if disk, err := w.readDisk(name); err == nil {
+		if disk, err := w.disk.read(name); err == nil {
 			ed.docs.inStep(x, disk, holds(disk, x.Text.String()))
 		}
 	})

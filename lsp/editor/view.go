@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 	"time"
@@ -32,7 +31,7 @@ type view struct {
 // view looks at a document and at the file below it.
 func (w *workspace) view(name string, x *Document) view {
 	buffer := x.Text.String()
-	disk, err := w.readDisk(name)
+	disk, err := w.disk.read(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && x.held:
 		return view{gone: true}
@@ -73,23 +72,6 @@ func (w *workspace) view(name string, x *Document) view {
 		where = " in the lines" + where
 	}
 	return view{text: buffer, clash: fmt.Errorf("%s has changes in the editor that are not saved, and the file on the disk was changed since as well%s, by a command or another program: nothing was written; whoever sits at the editor must save it or read it again from the disk first", name, where)}
-}
-
-// maxDisk bounds what is read of a file below a document.
-const maxDisk = 64 << 20
-
-// readDisk reads a regular file of the folder.
-func (w *workspace) readDisk(name string) (string, error) {
-	f, err := tools.Open(w.root, name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	text, err := io.ReadAll(io.LimitReader(f, maxDisk+1))
-	if err == nil && len(text) > maxDisk {
-		err = fmt.Errorf("%s is over %d bytes", name, maxDisk)
-	}
-	return string(text), err
 }
 
 // awaitReload gives an editor that saves what an edit touched a moment to read a

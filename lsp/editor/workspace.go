@@ -14,7 +14,7 @@ import (
 type workspace struct {
 	editor *Editor
 	folder *Folder
-	root   *os.Root
+	disk   files
 }
 
 var _ tools.Workspace = (*workspace)(nil)
@@ -23,7 +23,7 @@ var _ tools.Workspace = (*workspace)(nil)
 func (w *workspace) Dir() string { return w.folder.dir }
 
 // Root implements tools.Workspace.
-func (w *workspace) Root() *os.Root { return w.root }
+func (w *workspace) Root() *os.Root { return w.disk.root }
 
 // Buffer implements tools.Workspace. What was changed on the disk behind the editor
 // is in the text, and a file that was deleted behind it is not there.
