@@ -27,7 +27,7 @@ const defaultOutput = 8000
 
 // full reports that a request of so many bytes comes near the profile's context window. A token
 // is taken for as many bytes as the last reply's usage said, four at first.
-func (s *Session) full(p model.Profile, size int) bool {
+func (q *requester) full(p model.Profile, size int) bool {
 	if p.Context <= 0 {
 		return false
 	}
@@ -35,27 +35,27 @@ func (s *Session) full(p model.Profile, size int) bool {
 	if room <= 0 {
 		room = min(defaultOutput, p.Context/4)
 	}
-	return float64(size)/s.perToken() > 0.95*float64(p.Context-room)
+	return float64(size)/q.perToken() > 0.95*float64(p.Context-room)
 }
 
-func (s *Session) perToken() float64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.bytesPerToken > 0 {
-		return s.bytesPerToken
+func (q *requester) perToken() float64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.bytesPerToken > 0 {
+		return q.bytesPerToken
 	}
 	return 4
 }
 
 // measured learns from the reply to a request of so many bytes how many a token
 // takes.
-func (s *Session) measured(size int, u model.Usage) {
+func (q *requester) measured(size int, u model.Usage) {
 	if u.Input < 1000 {
 		return // too small to measure
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.bytesPerToken = min(max(float64(size)/float64(u.Input), 1), 8)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.bytesPerToken = min(max(float64(size)/float64(u.Input), 1), 8)
 }
 
 func size(messages []jsontext.Value) int {
@@ -71,19 +71,19 @@ var errNothingToCompact = errors.New("there is nothing before this turn that a s
 
 // compact has the model write a summary of all that came before the turn, and
 // keeps it. When even that does not fit, older messages are left out of it.
-func (s *Session) compact(a *ask, p model.Profile, m model.Model) error {
-	h := s.journal.history()
+func (q *requester) compact(a *ask, p model.Profile, m model.Model) error {
+	h := q.s.journal.history()
 	covered, ok := h.Before(a.turn.id)
 	if !ok {
 		return errNothingToCompact
 	}
 	before := h.Until(a.turn.id)
-	s.setDoing("summarizing the conversation")
-	resp, err := s.summary(a, p, m, before)
+	q.s.setDoing("summarizing the conversation")
+	resp, err := q.summary(a, p, m, before)
 	if err != nil {
 		return err
 	}
-	_, err = s.journal.record(a.turn.ctx, &event.Summary{
+	_, err = q.s.journal.record(a.turn.ctx, &event.Summary{
 		Turn: a.turn.id, CoveredUpTo: covered, Text: requests(before) + *resp.Text,
 		Usage: resp.Usage, Profile: p.Name, ProviderID: resp.ProviderID,
 	})
@@ -91,7 +91,7 @@ func (s *Session) compact(a *ask, p model.Profile, m model.Model) error {
 }
 
 // summary asks for the summary, with ever fewer messages while they do not fit.
-func (s *Session) summary(a *ask, p model.Profile, m model.Model, h history.History) (model.Response, error) {
+func (q *requester) summary(a *ask, p model.Profile, m model.Model, h history.History) (model.Response, error) {
 	ask := history.Message{ID: a.turn.id, Role: history.User, Text: summarize, Turn: a.turn.id}
 	h.Messages = append(h.Messages[:len(h.Messages):len(h.Messages)], ask)
 	cfg := projection.Default()
@@ -100,7 +100,7 @@ func (s *Session) summary(a *ask, p model.Profile, m model.Model, h history.Hist
 		if err != nil {
 			return model.Response{}, err
 		}
-		resp, err := s.request(a.turn, m, model.Request{Profile: p, Messages: messages, Step: stepOf(a.turn.id, 0)}, nil)
+		resp, err := q.request(a.turn, m, model.Request{Profile: p, Messages: messages, Step: stepOf(a.turn.id, 0)}, nil)
 		switch left := len(h.Messages) - h.Covered(); {
 		case err == nil && cutBy(resp.Finish) != "":
 			return resp, &model.Error{Kind: model.BadRequest, Message: "the summary was cut by " + cutBy(resp.Finish)}
@@ -109,7 +109,7 @@ func (s *Session) summary(a *ask, p model.Profile, m model.Model, h history.Hist
 		case err == nil && (resp.Text == nil || strings.TrimSpace(*resp.Text) == ""):
 			return resp, &model.Error{Kind: model.BadRequest, Message: "the reply to the request for a summary is empty"}
 		case err == nil:
-			s.count(resp.Usage)
+			q.count(resp.Usage)
 			return resp, nil
 		case !overflows(err) || left < 4 || cfg.MaxMessages == 1:
 			return resp, err

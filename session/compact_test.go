@@ -87,16 +87,16 @@ func TestWhenARequestIsTooLargeForTheWindow(t *testing.T) {
 		{"at most 8000 tokens of a large one", 100000, 0, 0, 349600},
 		{"as many bytes a token as were measured", 1600, 100, 2, 2850},
 	} {
-		s := &Session{bytesPerToken: c.perToken}
+		q := &requester{bytesPerToken: c.perToken}
 		p := model.Profile{Context: c.context, MaxOutput: c.output}
-		if s.full(p, c.largest) || !s.full(p, c.largest+1) {
-			t.Errorf("%s: %d bytes are full: %t, one more: %t", c.name, c.largest, s.full(p, c.largest), s.full(p, c.largest+1))
+		if q.full(p, c.largest) || !q.full(p, c.largest+1) {
+			t.Errorf("%s: %d bytes are full: %t, one more: %t", c.name, c.largest, q.full(p, c.largest), q.full(p, c.largest+1))
 		}
-		if s.full(model.Profile{MaxOutput: c.output}, 1<<30) {
+		if q.full(model.Profile{MaxOutput: c.output}, 1<<30) {
 			t.Errorf("%s: full without a window", c.name)
 		}
 	}
-	s := new(Session)
+	q := new(requester)
 	for _, c := range []struct {
 		bytes  int
 		tokens uint64
@@ -104,8 +104,8 @@ func TestWhenARequestIsTooLargeForTheWindow(t *testing.T) {
 	}{
 		{300, 100, 4}, {2997, 999, 4}, {3000, 1000, 3}, {100, 5000, 1}, {100000, 1000, 8}, {300, 0, 8},
 	} {
-		if s.measured(c.bytes, model.Usage{Input: c.tokens}); s.perToken() != c.want {
-			t.Errorf("after %d bytes in %d tokens: %v bytes a token, want %v", c.bytes, c.tokens, s.perToken(), c.want)
+		if q.measured(c.bytes, model.Usage{Input: c.tokens}); q.perToken() != c.want {
+			t.Errorf("after %d bytes in %d tokens: %v bytes a token, want %v", c.bytes, c.tokens, q.perToken(), c.want)
 		}
 	}
 }

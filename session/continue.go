@@ -17,11 +17,11 @@ const (
 )
 
 // interrupted says of each interrupted call what it was.
-func (s *Session) interrupted(ctx context.Context, l *log) []string {
+func (l *log) interrupted(ctx context.Context, s *Session) []string {
 	out := []string{}
 	for _, c := range l.calls {
-		if s.effectOf(ctx, c) == tools.Run.String() {
-			out = append(out, fmt.Sprintf("%s %s: %s", c.name, c.args, s.cutOff(ctx, l, c)))
+		if effectOf(ctx, s.tools, c) == tools.Run.String() {
+			out = append(out, fmt.Sprintf("%s %s: %s", c.name, c.args, l.cutOff(ctx, s, c)))
 		}
 	}
 	return out
@@ -30,12 +30,12 @@ func (s *Session) interrupted(ctx context.Context, l *log) []string {
 // cutOff is the text of the result of a call that had none: calls that
 // change something run one after the other, so behind the first of them without
 // one none was begun.
-func (s *Session) cutOff(ctx context.Context, l *log, c *call) string {
+func (l *log) cutOff(ctx context.Context, s *Session, c *call) string {
 	for _, before := range l.calls {
 		if before == c {
 			break
 		}
-		if !repeatable(s.effectOf(ctx, before)) {
+		if !repeatable(effectOf(ctx, s.tools, before)) {
 			return notBegunText
 		}
 	}
@@ -46,7 +46,7 @@ func (s *Session) cutOff(ctx context.Context, l *log, c *call) string {
 }
 
 // continueTurns continues what was under way when the journal ended. Loop only.
-func (s *Session) continueTurns(l *log) {
+func (l *log) continueTurns(s *Session) {
 	for _, t := range s.queue {
 		s.mu.Lock()
 		t.settings = s.settings
@@ -56,7 +56,7 @@ func (s *Session) continueTurns(l *log) {
 	t := s.queue[0]
 	switch {
 	case len(l.calls) > 0:
-		s.wg.Go(func() { s.continueCalls(t, l) })
+		s.wg.Go(func() { l.continueCalls(t, s) })
 	case l.ask != nil:
 		s.ask(l.ask)
 	}
@@ -65,10 +65,10 @@ func (s *Session) continueTurns(l *log) {
 // continueCalls ends the calls that have no result yet, in order: what only reads
 // is read again, an edit is completed or made when the file shows which, anything
 // else is reported as interrupted.
-func (s *Session) continueCalls(t *turn, l *log) {
+func (l *log) continueCalls(t *turn, s *Session) {
 	var outcomes map[uint64]tools.Outcome
 	for _, c := range l.calls {
-		if out, known := s.knownOutcome(l, c); known {
+		if out, known := l.knownOutcome(s, c); known {
 			if outcomes == nil {
 				outcomes = map[uint64]tools.Outcome{}
 			}
@@ -80,20 +80,20 @@ func (s *Session) continueCalls(t *turn, l *log) {
 
 // knownOutcome returns what became of a call, as the file shows; false when the
 // call is to be performed.
-func (s *Session) knownOutcome(l *log, c *call) (tools.Outcome, bool) {
-	effect := s.effectOf(s.ctx, c)
+func (l *log) knownOutcome(s *Session, c *call) (tools.Outcome, bool) {
+	effect := effectOf(s.ctx, s.tools, c)
 	if repeatable(effect) {
 		return tools.Outcome{}, false
 	}
 	if effect != tools.Write.String() {
-		return tools.Outcome{State: tools.State(event.Interrupted), Text: s.cutOff(s.ctx, l, c)}, true
+		return tools.Outcome{State: tools.State(event.Interrupted), Text: l.cutOff(s.ctx, s, c)}, true
 	}
 	intent := l.intents[c.id]
 	if intent == nil {
 		return tools.Outcome{}, false // the edit was not begun
 	}
 	e := intent.Edit
-	now, text := s.hashNow(e.Path)
+	now, text := s.work.hashNow(e.Path)
 	switch now {
 	case e.After:
 		s.tools.Remember(map[string]string{e.Path: e.After})
@@ -118,11 +118,11 @@ func (s *Session) knownOutcome(l *log, c *call) (tools.Outcome, bool) {
 
 // hashNow is the hash of a file's text and the text, the buffer's first; both
 // are empty when there is no such file.
-func (s *Session) hashNow(path string) (hash, text string) {
-	if doc, ok := s.work.Buffer(path); ok {
+func (w *workspace) hashNow(path string) (hash, text string) {
+	if doc, ok := w.Buffer(path); ok {
 		return hashOf(doc.Text), doc.Text
 	}
-	raw, err := s.work.Root().ReadFile(path)
+	raw, err := w.Root().ReadFile(path)
 	if err != nil {
 		return "", ""
 	}
@@ -136,9 +136,9 @@ func repeatable(effect string) bool {
 
 // effectOf is a call's effect as it was journaled, also when there is no such tool
 // any more. A call of an older transcript has none there; its tool says.
-func (s *Session) effectOf(ctx context.Context, c *call) string {
+func effectOf(ctx context.Context, t Tools, c *call) string {
 	if c.effect != "" {
 		return c.effect
 	}
-	return s.tools.Decide(ctx, c.op).Effect.String()
+	return t.Decide(ctx, c.op).Effect.String()
 }

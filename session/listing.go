@@ -121,12 +121,7 @@ func (m *Manager) Status() Status {
 	for _, s := range m.all() {
 		st.Sessions = append(st.Sessions, s.info())
 		st.Turns = append(st.Turns, s.running()...)
-		s.mu.Lock()
-		st.Usage.Input += s.usage.Input
-		st.Usage.CachedInput += s.usage.CachedInput
-		st.Usage.Output += s.usage.Output
-		st.Usage.Reasoning += s.usage.Reasoning
-		s.mu.Unlock()
+		s.requests.addUsage(&st.Usage)
 		if err := s.journal.failure(); err != nil {
 			st.Store = "sessions are not saved: " + err.Error()
 		}

@@ -268,8 +268,9 @@ func (m *Manager) make(id uuid.UUID, root string, profile model.Profile, st stor
 	m.mu.Unlock()
 	s := &Session{
 		manager: m, id: id, root: root, ledger: ledger{profile: profile.Name}, editor: m.editor, cfg: &m.cfg, log: m.cfg.Log, clock: clk,
-		settings: settings, turns: map[uint64]*turn{}, models: map[string]opened{},
+		settings: settings, turns: map[uint64]*turn{},
 	}
+	s.requests = &requester{s: s, models: map[string]opened{}}
 	s.journal = &journal{id: id, store: st, now: clk.Now, folder: new(history.Folder), report: func(e store.Event, p event.Payload) {
 		m.editor.Event(id, root, e, p)
 	}, stalled: s.stalled, forget: make(chan struct{}), retry: m.cfg.retryTime}

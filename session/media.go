@@ -32,7 +32,7 @@ const (
 
 // pictures are the files of the running turn that its prompt points at as a whole
 // and that are no text. A file stays as it was when it was first looked at: the
-// requests of a turn must begin alike. Guarded by the session's projecting.
+// requests of a turn must begin alike. Guarded by the requester's projecting.
 type pictures struct {
 	turn  uint64
 	files map[string]*picture // by path; nil for what is not shown
@@ -225,22 +225,22 @@ type withheld struct {
 
 // withhold takes the pictures out of the turn's further requests to a profile, if
 // that may help: it returns nil when the failure is about something else.
-func (s *Session) withhold(t *turn, profile string, req projected, err error) *withheld {
+func (q *requester) withhold(t *turn, profile string, req projected, err error) *withheld {
 	me, ok := errors.AsType[*model.Error](err)
 	if !ok || len(req.shown) == 0 || me.Kind != model.BadRequest || !model.AboutMedia(me.Message) {
 		return nil
 	}
-	s.projecting.Lock()
-	defer s.projecting.Unlock()
-	s.pictures.begin(t.id)
-	s.pictures.blind[profile] = true
+	q.projecting.Lock()
+	defer q.projecting.Unlock()
+	q.pictures.begin(t.id)
+	q.pictures.blind[profile] = true
 	return &withheld{err, req.shown}
 }
 
 // noteWithheld records which pictures were left out of the request that then got a
 // reply, and leaves them out of the session's further ones. Until then the refusal
 // was a guess.
-func (s *Session) noteWithheld(t *turn, profile string, r *withheld) error {
+func (q *requester) noteWithheld(t *turn, profile string, r *withheld) error {
 	if r == nil {
 		return nil
 	}
@@ -252,20 +252,20 @@ func (s *Session) noteWithheld(t *turn, profile string, r *withheld) error {
 	}
 	slices.Sort(refused.Files)
 	refused.Files = slices.Compact(refused.Files)
-	s.projecting.Lock()
-	s.pictures.refuse(refused)
-	s.projecting.Unlock()
-	_, err := s.journal.record(t.ctx, &event.Note{Turn: t.id, Refused: refused, Text: fmt.Sprintf(
+	q.projecting.Lock()
+	q.pictures.refuse(refused)
+	q.projecting.Unlock()
+	_, err := q.s.journal.record(t.ctx, &event.Note{Turn: t.id, Refused: refused, Text: fmt.Sprintf(
 		"profile %s: %v; asked again without %s, which this session does not send to it any more", profile, r.err, strings.Join(names, ", "))})
 	return err
 }
 
 // releasePictures forgets what only the requests of a turn need, once it is over.
-func (s *Session) releasePictures(t *turn) {
-	s.projecting.Lock()
-	defer s.projecting.Unlock()
-	if s.pictures.turn == t.id && len(s.pictures.files) > 0 {
-		s.pictures.begin(0)
-		s.projector = projection.Projector{}
+func (q *requester) releasePictures(t *turn) {
+	q.projecting.Lock()
+	defer q.projecting.Unlock()
+	if q.pictures.turn == t.id && len(q.pictures.files) > 0 {
+		q.pictures.begin(0)
+		q.projector = projection.Projector{}
 	}
 }

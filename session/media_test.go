@@ -161,7 +161,7 @@ func TestAPictureStaysAsItWasForItsTurnAndIsGoneInTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.pictures.files) != 0 {
+	if len(s.requests.pictures.files) != 0 {
 		t.Error("the pictures of a turn that is over are still held")
 	}
 }
@@ -186,7 +186,7 @@ func TestAPictureDoesNotFillTheWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if per := s.perToken(); per > 6 {
+	if per := s.requests.perToken(); per > 6 {
 		t.Errorf("a token is taken for %.1f bytes", per)
 	}
 }

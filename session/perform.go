@@ -36,7 +36,7 @@ func (s *Session) performExcept(t *turn, calls []*call, outcomes map[uint64]tool
 		if ops[i].outcome, ops[i].known = outcomes[c.id]; !ops[i].known {
 			ops[i].decision = s.tools.Decide(t.ctx, c.op)
 		}
-		if s.effectOf(t.ctx, c) == tools.Write.String() {
+		if effectOf(t.ctx, s.tools, c) == tools.Write.String() {
 			lastEdit = i
 		}
 	}

@@ -33,8 +33,8 @@ type layers struct {
 }
 
 // project makes the messages of the turn's next request.
-func (s *Session) project(t *turn, p model.Profile, can model.Capabilities) (projected, error) {
-	t.layers.once.Do(func() { t.layers.system = s.system(t) })
+func (q *requester) project(t *turn, p model.Profile, can model.Capabilities) (projected, error) {
+	t.layers.once.Do(func() { t.layers.system = q.system(t) })
 	m := projection.Model{PromptCache: p.PromptCache, Sealed: can.Sealed, Profile: p.Name}
 	cfg := projection.Default()
 	cfg.Media.MaxEncoded, cfg.Media.Notes = maxEncoded, true
@@ -44,40 +44,40 @@ func (s *Session) project(t *turn, p model.Profile, can model.Capabilities) (pro
 	case "off":
 		cfg.ReasoningEcho = projection.Off
 	}
-	h := s.journal.history()
-	s.projecting.Lock()
-	defer s.projecting.Unlock()
-	s.pictures.begin(t.id)
+	h := q.s.journal.history()
+	q.projecting.Lock()
+	defer q.projecting.Unlock()
+	q.pictures.begin(t.id)
 	var hooks projection.Hooks
-	g := &requestPictures{pictures: &s.pictures, work: s.work, profile: p.Name}
+	g := &requestPictures{pictures: &q.pictures, work: q.s.work, profile: p.Name}
 	if p.Vision {
 		m.Capabilities = append(m.Capabilities, "vision")
 		hooks.Media = g
 	}
-	conversation, messages, err := s.projector.Conversation(t.ctx, h, t.layers.system, m, cfg, hooks)
+	conversation, messages, err := q.projector.Conversation(t.ctx, h, t.layers.system, m, cfg, hooks)
 	return projected{messages, conversation, g.shown}, err
 }
 
 // system reads the layers of a turn.
-func (s *Session) system(t *turn) projection.System {
+func (q *requester) system(t *turn) projection.System {
 	sys := projection.System{Base: t.settings.Prelude}
-	if text, err := s.agents(); err != nil {
-		s.log.Warn("leave out "+agentsFile, "session", s.id, "err", err)
+	if text, err := q.agents(); err != nil {
+		q.s.log.Warn("leave out "+agentsFile, "session", q.s.id, "err", err)
 	} else if text != "" {
 		sys.Static = append(sys.Static, "The workspace's "+agentsFile+":\n\n"+text)
 	}
-	if state := s.editor.State(s.root); state != "" {
+	if state := q.s.editor.State(q.s.root); state != "" {
 		sys.Dynamic = append(sys.Dynamic, event.Text(state))
 	}
 	return sys
 }
 
 // agents reads the root's AGENTS.md, the open buffer first.
-func (s *Session) agents() (string, error) {
-	if doc, ok := s.work.Buffer(agentsFile); ok {
+func (q *requester) agents() (string, error) {
+	if doc, ok := q.s.work.Buffer(agentsFile); ok {
 		return doc.Text, nil
 	}
-	f, err := tools.Open(s.work.Root(), agentsFile)
+	f, err := tools.Open(q.s.work.Root(), agentsFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

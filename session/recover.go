@@ -85,7 +85,7 @@ func (s *Session) restore(ctx context.Context) error {
 		}
 		l.events = append(l.events, logged{e, p})
 	}
-	return s.replay(ctx, l)
+	return l.replay(ctx, s)
 }
 
 // dismiss ends turns that the core does not end, in the transcript alone. Replayed,

@@ -42,9 +42,9 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 		s.discard(ctx)
 		return Resumed{}, err
 	}
-	log, err := s.read(ctx)
+	log, err := readLog(ctx, s)
 	if err == nil {
-		err = s.replay(ctx, log)
+		err = log.replay(ctx, s)
 	}
 	if err == nil && lost != "" {
 		_, err = s.journal.record(ctx, &event.Note{Text: fmt.Sprintf(
@@ -54,11 +54,11 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 		s.discard(ctx)
 		return Resumed{}, err
 	}
-	out := Resumed{Head: s.journal.next(), State: "idle", Interrupted: s.interrupted(ctx, log)}
+	out := Resumed{Head: s.journal.next(), State: "idle", Interrupted: log.interrupted(ctx, s)}
 	var first func()
 	if len(s.queue) > 0 {
 		out.State = "running"
-		first = func() { s.continueTurns(log) }
+		first = func() { log.continueTurns(s) }
 	}
 	if err := m.adopt(s, first); err != nil {
 		s.discard(ctx)
@@ -119,7 +119,7 @@ func (s *Session) closeTools() {
 
 // replay brings the core to where the journal ends: from the newest snapshot
 // that is intact, else from the one before, else from nothing.
-func (s *Session) replay(ctx context.Context, l *log) error {
+func (l *log) replay(ctx context.Context, s *Session) error {
 	c, err := s.cfg.Core(ctx)
 	if err != nil {
 		return fmt.Errorf("open the agent's core: %w", err)
@@ -145,12 +145,12 @@ func (s *Session) replay(ctx context.Context, l *log) error {
 			return fmt.Errorf("open the agent's core: %w", err)
 		}
 	}
-	return s.replayFrom(ctx, l, next)
+	return l.replayFrom(ctx, s, next)
 }
 
 // replayFrom steps the core with the journal's events from index next on and compares
 // what it emits with what the journal has.
-func (s *Session) replayFrom(ctx context.Context, l *log, next uint64) error {
+func (l *log) replayFrom(ctx context.Context, s *Session, next uint64) error {
 	shadow := ledger{profile: s.profile}
 	calls := map[uint64]core.Call{}
 	emitted := int(next) // the events before it are causes or were compared
@@ -177,7 +177,7 @@ func (s *Session) replayFrom(ctx context.Context, l *log, next uint64) error {
 		}
 		plan := shadow.plan(actions, callsIn(ev), []event.Payload{e.payload})
 		plan.place(uint64(i))
-		behind, err := s.compare(l, i, plan.payloads[1:])
+		behind, err := l.compare(s, i, plan.payloads[1:])
 		if err != nil {
 			return err
 		}
@@ -273,7 +273,7 @@ func isAction(p event.Payload) bool {
 // compare compares what the event at index i causes with the events that follow
 // it, and returns the index behind them. Which profile was asked is the
 // configuration's, not the core's.
-func (s *Session) compare(l *log, i int, want []event.Payload) (int, error) {
+func (l *log) compare(s *Session, i int, want []event.Payload) (int, error) {
 	at := i + 1
 	for _, w := range want {
 		// A cancel writes the results of what it cut off before its own actions.

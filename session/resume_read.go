@@ -36,9 +36,9 @@ type reading struct {
 	seen    map[string]string // by path
 }
 
-// read decodes and folds the whole transcript and rebuilds the turns that are
+// readLog decodes and folds the whole transcript and rebuilds the turns that are
 // under way.
-func (s *Session) read(ctx context.Context) (*log, error) {
+func readLog(ctx context.Context, s *Session) (*log, error) {
 	r := &reading{
 		log:     &log{intents: map[uint64]*event.Intent{}, asked: map[uint64]bool{}, rounds: map[uint64]int{}},
 		session: s, open: map[uint64]*turn{}, waiting: map[uint64]*call{}, refused: map[uint64]*call{}, seen: map[string]string{},
@@ -68,7 +68,7 @@ func (s *Session) read(ctx context.Context) (*log, error) {
 func (r *reading) take(index uint64, p event.Payload) {
 	switch p := p.(type) {
 	case *event.User:
-		r.open[p.Turn] = r.session.reopen(p)
+		r.open[p.Turn] = r.reopen(p)
 	case *event.Ask:
 		r.rounds[p.Turn] = p.Round
 		if t := r.open[p.Turn]; t != nil {
@@ -125,15 +125,15 @@ func (r *reading) countCancelled(turn uint64) {
 
 // withheld keeps what a provider did not take, and counts its refusal.
 func (r *reading) withheld(p *event.Note) {
-	r.session.pictures.refuse(p.Refused)
-	r.session.pictures.begin(p.Turn)
-	r.session.pictures.blind[p.Refused.Profile] = true
+	r.session.requests.pictures.refuse(p.Refused)
+	r.session.requests.pictures.begin(p.Turn)
+	r.session.requests.pictures.blind[p.Refused.Profile] = true
 	r.countRequest(p.Refused.Profile, stepOf(p.Turn, r.rounds[p.Turn]), "")
 }
 
 // countRequest counts a request that a model replied to.
 func (r *reading) countRequest(profile, step, providerID string) {
-	r.session.earlier = append(r.session.earlier, earlierRequest{profile, step, providerID})
+	r.session.requests.earlier = append(r.session.requests.earlier, earlierRequest{profile, step, providerID})
 }
 
 func (r *reading) result(p *event.Result) {
@@ -171,7 +171,8 @@ func (r *reading) done(p *event.Done) {
 }
 
 // reopen rebuilds a turn that was accepted before.
-func (s *Session) reopen(u *event.User) *turn {
+func (r *reading) reopen(u *event.User) *turn {
+	s := r.session
 	t := &turn{id: u.Turn, prompt: u.Text, settings: s.settings, done: make(chan struct{}), calls: map[uint64]*call{}}
 	s.queue = append(s.queue, t)
 	s.turns[t.id] = t

@@ -12,8 +12,6 @@ import (
 	"github.com/agent-lsp/agent-lsp/core"
 	"github.com/agent-lsp/agent-lsp/session/clock"
 	"github.com/agent-lsp/agent-lsp/session/event"
-	"github.com/agent-lsp/agent-lsp/session/model"
-	"github.com/agent-lsp/agent-lsp/session/projection"
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/agent-lsp/agent-lsp/tools"
 	"github.com/google/uuid"
@@ -23,20 +21,21 @@ import (
 // owns everything marked so below and is the only one that steps the core; model
 // calls and tools run in goroutines of their own and post back what they found.
 type Session struct {
-	manager *Manager
-	id      uuid.UUID
-	root    string
-	editor  Editor
-	cfg     *Config
-	log     *slog.Logger
-	clock   clock.Clock
-	journal *journal
-	tools   Tools
-	work    *workspace
-	resumed bool
-	leased  store.Lease // nil when the store could not be written at the start
-	undoing sync.Mutex  // one undo at a time
-	unsaved sync.Once   // guards the one question whether to go on unsaved
+	manager  *Manager
+	id       uuid.UUID
+	root     string
+	editor   Editor
+	cfg      *Config
+	log      *slog.Logger
+	clock    clock.Clock
+	journal  *journal
+	tools    Tools
+	work     *workspace
+	requests *requester
+	resumed  bool
+	leased   store.Lease // nil when the store could not be written at the start
+	undoing  sync.Mutex  // one undo at a time
+	unsaved  sync.Once   // guards the one question whether to go on unsaved
 
 	ctx  context.Context // ends with the session
 	stop context.CancelFunc
@@ -57,16 +56,8 @@ type Session struct {
 	turns    map[uint64]*turn // every turn of this process, for those who wait
 	record   store.Session
 	doing    string
-	models   map[string]opened
-	earlier  []earlierRequest // by processes before this one
-	usage    model.Usage
 	endedBy  error // why the session does not go on in this process
 
-	bytesPerToken float64 // of the last reply's request; 0 before
-
-	projecting sync.Mutex // guards what follows: the ask of a cancelled turn may still be at it when the next one begins
-	projector  projection.Projector
-	pictures   pictures
 }
 
 // turn is one prompt on its way.
@@ -297,7 +288,7 @@ func (s *Session) ending(t *turn) {
 	t.cancel()
 	t.finished = true
 	s.queue = remove(s.queue, t)
-	s.releasePictures(t)
+	s.requests.releasePictures(t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.ended = true

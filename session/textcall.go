@@ -24,7 +24,7 @@ var writtenCalls = []*regexp.Regexp{
 
 // calledInText returns the tool that a reply without calls writes a call of into its
 // text; "" for none. JSON that names no tool of the session's is text like any other.
-func (s *Session) calledInText(msg *event.Message) string {
+func (q *requester) calledInText(msg *event.Message) string {
 	if len(msg.Calls) > 0 || msg.Text == nil {
 		return ""
 	}
@@ -36,7 +36,7 @@ func (s *Session) calledInText(msg *event.Message) string {
 			} else {
 				name = writtenName(m[1])
 			}
-			if s.hasTool(name) {
+			if q.hasTool(name) {
 				return name
 			}
 		}
@@ -44,8 +44,8 @@ func (s *Session) calledInText(msg *event.Message) string {
 	return ""
 }
 
-func (s *Session) hasTool(name string) bool {
-	return slices.ContainsFunc(s.tools.Definitions(), func(d tools.Definition) bool { return d.Name == name })
+func (q *requester) hasTool(name string) bool {
+	return slices.ContainsFunc(q.s.tools.Definitions(), func(d tools.Definition) bool { return d.Name == name })
 }
 
 // writtenName is the name in a call's JSON, which must have its arguments besides.
@@ -63,7 +63,7 @@ func writtenName(text string) string {
 
 // refuseText records a reply that wrote a call as text, and the next attempt of the
 // ask. A second such reply is an error: nothing was done, so the turn is not complete.
-func (s *Session) refuseText(a *ask, msg *event.Message, tool string, attempt int, wrote *bool) error {
+func (q *requester) refuseText(a *ask, msg *event.Message, tool string, attempt int, wrote *bool) error {
 	if *wrote {
 		return &model.Error{Kind: model.BadRequest, Message: fmt.Sprintf(
 			"the model wrote a call of %s as text twice, and nothing was run; its server does not read this model's calls: switch tools on there, or pick another model", tool)}
@@ -72,7 +72,7 @@ func (s *Session) refuseText(a *ask, msg *event.Message, tool string, attempt in
 	msg.Refused = true
 	again := *a.event
 	again.Attempt = attempt + 1
-	_, err := s.journal.record(a.turn.ctx, msg, &event.Note{Turn: a.turn.id, Model: true, Text: fmt.Sprintf(
+	_, err := q.s.journal.record(a.turn.ctx, msg, &event.Note{Turn: a.turn.id, Model: true, Text: fmt.Sprintf(
 		"your reply holds a call of %s as text, so nothing was run; make the call as a function call of the API, not in the text", tool)}, &again)
 	return err
 }

@@ -40,19 +40,19 @@ func (m *Manager) Undo(ctx context.Context, r UndoRequest) (Undone, error) {
 	}
 	s.undoing.Lock()
 	defer s.undoing.Unlock()
-	edits, touched, err := s.edits(ctx, r)
+	edits, touched, err := s.journal.edits(ctx, r)
 	if err != nil {
 		return Undone{}, err
 	}
 	turn := edits[len(edits)-1].turn
-	plan, err := s.revert(edits)
+	plan, err := s.work.revert(edits)
 	if err != nil {
 		return Undone{}, err
 	}
 	for i := range plan {
 		plan[i].Label = fmt.Sprintf("Undo agent turn %d", turn)
 	}
-	if err := s.applyAll(ctx, plan); err != nil {
+	if err := s.work.applyAll(ctx, plan); err != nil {
 		return Undone{}, fmt.Errorf("undo turn %d: %w", turn, err)
 	}
 	out := Undone{Session: s.id, Turn: turn, NotCovered: touched, Files: []string{}}
@@ -105,12 +105,12 @@ type madeEdit struct {
 
 // edits are those that an undo request names, in order, and the files that
 // commands changed in the same turn.
-func (s *Session) edits(ctx context.Context, r UndoRequest) ([]madeEdit, []string, error) {
+func (j *journal) edits(ctx context.Context, r UndoRequest) ([]madeEdit, []string, error) {
 	results := map[uint64]*event.Result{}
 	bases := map[uint64]string{}
 	var order []uint64
 	undone := map[uint64]bool{}
-	for e, err := range s.journal.events(ctx, nil) {
+	for e, err := range j.events(ctx, nil) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("read the transcript: %w", err)
 		}
@@ -219,13 +219,13 @@ func restoreEdit(index uint64, p *event.Result, base string) (madeEdit, error) {
 }
 
 // revert computes one edit a file that takes the edits back, the last one first.
-func (s *Session) revert(edits []madeEdit) ([]tools.Edit, error) {
+func (w *workspace) revert(edits []madeEdit) ([]tools.Edit, error) {
 	var plan []tools.Edit
 	at := map[string]int{}
 	for _, e := range slices.Backward(edits) {
 		i, ok := at[e.path]
 		if !ok {
-			now, err := s.textNow(e.path)
+			now, err := w.textNow(e.path)
 			if err != nil {
 				return nil, err
 			}
@@ -253,11 +253,11 @@ func (s *Session) revert(edits []madeEdit) ([]tools.Edit, error) {
 }
 
 // textNow is an edit of a file that changes nothing yet.
-func (s *Session) textNow(path string) (tools.Edit, error) {
-	if doc, ok := s.work.Buffer(path); ok {
+func (w *workspace) textNow(path string) (tools.Edit, error) {
+	if doc, ok := w.Buffer(path); ok {
 		return tools.Edit{Path: path, Before: doc.Text, After: doc.Text, Open: true}, nil
 	}
-	text, err := s.work.Root().ReadFile(path)
+	text, err := w.Root().ReadFile(path)
 	if err != nil {
 		return tools.Edit{}, &ConflictError{Path: path, Why: "cannot be read any more (" + err.Error() + ")"}
 	}
@@ -265,8 +265,8 @@ func (s *Session) textNow(path string) (tools.Edit, error) {
 }
 
 // applyAll performs the edits as one step where the editor can.
-func (s *Session) applyAll(ctx context.Context, edits []tools.Edit) error {
-	ws := s.work.Workspace
+func (w *workspace) applyAll(ctx context.Context, edits []tools.Edit) error {
+	ws := w.Workspace
 	if b, ok := ws.(tools.Batcher); ok {
 		return b.ApplyAll(ctx, edits)
 	}
