@@ -20,7 +20,7 @@ const wazeroVersion = "v1.12.0"
 // process. What it made also stands in the user's cache directory for the next
 // process.
 var compilers struct {
-	mu     sync.Mutex // guards the below, and is held while compiling
+	mu     sync.Mutex // guards the below, and is locked while compiling
 	memory wazero.CompilationCache
 	disk   wazero.CompilationCache // nil when there is none to use
 	opened bool
@@ -44,7 +44,7 @@ func compile(wasm []byte) (wazero.Runtime, wazero.CompiledModule, error) {
 	r, m, err := compileWith(compilers.memory, wasm)
 	if err == nil && compilers.disk != nil {
 		// The module is good, so the directory is not: it is full, was made
-		// read-only or holds a damaged file. The next process starts it anew.
+		// read-only or has a damaged file. The next process starts it anew.
 		compilers.disk = nil
 		_ = os.RemoveAll(cacheDir())
 	}
@@ -78,7 +78,7 @@ func cacheDir() string {
 	return filepath.Join(base, "agent-lsp", "wazero-"+wazeroVersion)
 }
 
-// openDisk opens the directory, or answers nil: when it cannot be made, when it
+// openDisk opens the directory, or returns nil: when it cannot be made, when it
 // is empty and cannot be written to, or when others may write to it, since what
 // stands there is run.
 func openDisk(dir string) wazero.CompilationCache {

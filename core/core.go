@@ -3,7 +3,7 @@
 // bytes, carried to another process and replayed, and reaches nothing by itself.
 //
 // A Core is the compiled module; a Session is one conversation in an instance
-// of its own. A session is told an Event and answers the Actions it wants
+// of its own. A session is passed an Event and returns the Actions it wants
 // performed:
 //
 //	c, err := core.Open(ctx)
@@ -34,7 +34,7 @@ type Core struct {
 	sealed  bool                     // its snapshots are known to be sealed
 	spare   atomic.Pointer[instance] // one that no session has used yet
 
-	mu     sync.RWMutex    // read-held by every call inside, so that Close can wait
+	mu     sync.RWMutex    // read-locked by every call inside, so that Close can wait
 	life   context.Context // ends with Close
 	finish context.CancelFunc
 }
@@ -42,7 +42,7 @@ type Core struct {
 // Open compiles the module, once per process whoever asks, and makes sure that
 // it speaks ABI. The first Open ever of a user takes about a second; later ones
 // find the result in the user's cache directory and take some 30 ms. The caller
-// closes the Core. When ctx ends first, Open answers its error.
+// closes the Core. When ctx ends first, Open returns its error.
 func Open(ctx context.Context) (*Core, error) {
 	c, err := open(ctx, module)
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *Core) begin(ctx context.Context, export string, data []byte) (*Session,
 }
 
 // Close ends the core and its sessions: calls in flight are stopped and waited
-// for. It answers nil, again when called again.
+// for. It returns nil, again when called again.
 func (c *Core) Close(ctx context.Context) error {
 	c.finish()
 	c.mu.Lock()
@@ -179,7 +179,7 @@ func (c *Core) Close(ctx context.Context) error {
 	return c.runtime.Close(context.WithoutCancel(ctx))
 }
 
-// bound answers a context that ends with the caller's or with the core.
+// bound returns a context that ends with the caller's or with the core.
 func (c *Core) bound(ctx context.Context) (context.Context, func()) {
 	if ctx.Done() == nil {
 		return c.life, func() {}

@@ -7,10 +7,10 @@ import (
 	"github.com/agent-lsp/agent-lsp/core/abi"
 )
 
-// What a call on a Core or a Session may answer, for errors.Is.
+// What a call on a Core or a Session may return, for errors.Is.
 var (
 	// ErrHandle says that the session is no more: closed, stopped by its context,
-	// or ended because the module answered something unreadable. Its last snapshot
+	// or ended because the module returned something unreadable. Its last snapshot
 	// can be restored.
 	ErrHandle = errors.New("the session has ended")
 	// ErrMalformed says that an event, a configuration or a snapshot cannot be
@@ -27,7 +27,7 @@ var (
 	ErrNull = errors.New("more bytes than the core can be lent")
 	// ErrBusy says that another call of the session is not over. That one goes on.
 	ErrBusy = errors.New("the session is busy with another call")
-	// ErrFull says that the module holds as many sessions as it can.
+	// ErrFull says that the module has as many sessions as it can.
 	ErrFull = errors.New("the core holds as many sessions as it can")
 )
 

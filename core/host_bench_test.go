@@ -125,7 +125,7 @@ func benchNative(b *testing.B) benchStepper {
 }
 
 // benchFill makes the conversation about size bytes long and leaves one call
-// outstanding, whose id it answers.
+// outstanding, whose id it replies to.
 func benchFill(step benchStepper, size int) uint64 {
 	ask := step(Event{Turn: &Turn{ID: 1, Prompt: "go"}})[0].ID
 	text := strings.Repeat("some text of a file\n", 500)

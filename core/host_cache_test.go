@@ -20,7 +20,7 @@ import (
 const hostChild = "AGENT_LSP_CORE_CHILD"
 
 // TestHostProcess is what the processes of the tests below run: it opens the
-// core and prints a digest of what a session answers to fixed events.
+// core and prints a digest of what a session returns for fixed events.
 func TestHostProcess(t *testing.T) {
 	if os.Getenv(hostChild) == "" {
 		t.Skip("only as a child of another test")
@@ -41,7 +41,7 @@ func TestHostProcess(t *testing.T) {
 	t.Logf("digest %s", hex.EncodeToString(sum.Sum(nil)))
 }
 
-// hostRun runs TestHostProcess with a cache directory and answers its digest.
+// hostRun runs TestHostProcess with a cache directory and returns its digest.
 func hostRun(t *testing.T, cache string) string {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHostProcess$", "-test.v")
 	cmd.Env = append(os.Environ(), hostChild+"=1", "XDG_CACHE_HOME="+cache, "HOME="+cache, "LocalAppData="+cache)

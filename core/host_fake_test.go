@@ -21,7 +21,7 @@ type hostExport struct {
 }
 
 // hostImport is a function of WASI that the module asks for. Imports are numbered
-// from 0, before the exports, and answer an i32.
+// from 0, before the exports, and return an i32.
 type hostImport struct {
 	name   string
 	params []byte // 0x7f for an i32, 0x7e for an i64
@@ -34,7 +34,7 @@ var (
 	hostNone = []byte(nil)
 )
 
-// hostConst answers n.
+// hostConst returns n.
 func hostConst(n int32) []byte { return append([]byte{0x41}, hostSigned(int64(n))...) }
 
 // hostStore writes v at the address in parameter p plus offset, and leaves the

@@ -11,7 +11,7 @@ import (
 )
 
 // hostMade is a session as the module of 0990ad1 left it, and what that module
-// answered to further events. The file is never made anew.
+// returned for further events. The file is never made anew.
 type hostMade struct {
 	Name    string           `json:"name"`
 	State   []byte           `json:"state"`

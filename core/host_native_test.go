@@ -11,7 +11,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/core/loop"
 )
 
-// hostPlay drives the module and the native loop by the same choices: answers
+// hostPlay drives the module and the native loop by the same choices: replies
 // and snapshots must be the same bytes, also for events that nobody can read and
 // through restores of either by the other's snapshot.
 func hostPlay(t *testing.T, c *Core, choose coretest.Choose, events int) {

@@ -194,7 +194,7 @@ func TestHostAClosedSessionIsGone(t *testing.T) {
 	hostGone(t, s)
 }
 
-// hostGone says that a session answers nothing any more.
+// hostGone says that a session returns nothing any more.
 func hostGone(t *testing.T, s *Session) {
 	t.Helper()
 	ctx := context.Background()
@@ -266,7 +266,7 @@ func TestHostAContextThatEndedBeforeACallEndsTheSession(t *testing.T) {
 	hostCarriesOn(t, c, state)
 }
 
-// hostCarriesOn restores a session that was prompted once and answers its model.
+// hostCarriesOn restores a session that was prompted once and replies as its model.
 func hostCarriesOn(t *testing.T, c *Core, state []byte) {
 	t.Helper()
 	s, err := c.Restore(t.Context(), state)

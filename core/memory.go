@@ -24,7 +24,7 @@ func newRegion(limit uint64) *region {
 	return new(region)
 }
 
-// Reallocate answers the memory with a new size; what it held stays.
+// Reallocate returns the memory with a new size; its bytes stay.
 func (g *region) Reallocate(size uint64) []byte {
 	switch {
 	case g.reserved:
@@ -37,14 +37,14 @@ func (g *region) Reallocate(size uint64) []byte {
 	return g.buf[:size:size]
 }
 
-// Free gives the pages back and keeps the address space.
+// Free returns the pages and keeps the address space.
 func (g *region) Free() {
 	if g.reserved {
 		empty(g.buf)
 	}
 }
 
-// unmap gives the address space back. Nothing may touch the memory after it.
+// unmap returns the address space. Nothing may touch the memory after it.
 func (g *region) unmap() {
 	if g.reserved {
 		release(g.buf)

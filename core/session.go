@@ -15,25 +15,25 @@ import (
 const kept = 64 << 10
 
 // Session is one conversation. One call runs at a time; another one beside it
-// answers ErrBusy. A context that ends during a call stops it and ends the
+// returns ErrBusy. A context that ends during a call stops it and ends the
 // session.
 type Session struct {
 	core     *Core
 	inst     *instance
 	busy     atomic.Bool // a call is inside; it owns everything below but ended
-	ended    atomic.Bool // set once, by who holds busy
+	ended    atomic.Bool // set once, by who has set busy
 	poisoned bool
 	handle   uint64
 	place    uint32 // memory lent by the module, kept bytes long, 0 before the first use
-	cell     uint32 // memory lent by the module for what it answers
+	cell     uint32 // memory lent by the module for what it returns
 	encoded  []byte // the last event, kept for its memory
 	decoder  abi.Decoder
 }
 
-// cellSize holds a handle or an answer buffer.
+// cellSize is room for a handle or a result buffer.
 const cellSize = 16
 
-// Step tells the session an event and answers what it wants done, in order.
+// Step passes the session an event and returns what it wants done, in order.
 // Messages of an Ask share memory with those of earlier ones: read them, do not
 // change what they point to.
 //
@@ -62,7 +62,7 @@ func (s *Session) Step(ctx context.Context, event Event) ([]Action, error) {
 	return actions, nil
 }
 
-// step is Step on encoded bytes. The answer is the module's memory: use must
+// step is Step on encoded bytes. The result is the module's memory: use must
 // copy what it keeps. An error of use ends the session.
 func (s *Session) step(ctx context.Context, encodedEvent []byte, use func(answer []byte) error) error {
 	return s.call(ctx, func(ctx context.Context) error { return s.stepInside(ctx, encodedEvent, use) })
@@ -86,7 +86,7 @@ func (s *Session) stepInside(ctx context.Context, event []byte, use func(answer 
 	return s.take(ctx, use)
 }
 
-// Snapshot answers all that the session is, for Restore, in this process or
+// Snapshot returns all that the session is, for Restore, in this process or
 // another one of the same ABI. Errors: ErrPoison, ErrPanic, ErrBusy, ErrHandle.
 func (s *Session) Snapshot(ctx context.Context) ([]byte, error) {
 	var state []byte
@@ -109,7 +109,7 @@ func (s *Session) Snapshot(ctx context.Context) ([]byte, error) {
 	return state, nil
 }
 
-// Close ends the session. It answers nil, also for one that has ended before,
+// Close ends the session. It returns nil, also for one that has ended before,
 // and ErrBusy while another call is inside: end that one's context first.
 func (s *Session) Close(context.Context) error {
 	s.core.mu.RLock()
@@ -128,10 +128,10 @@ func (s *Session) Close(context.Context) error {
 	return nil
 }
 
-// gone says whether the session has ended or its core is closed.
+// gone reports whether the session has ended or its core is closed.
 func (s *Session) gone() bool { return s.ended.Load() || s.core.life.Err() != nil }
 
-// end ends the session. Only who holds busy may call it.
+// end ends the session. Only who has set busy may call it.
 func (s *Session) end() {
 	if !s.ended.Swap(true) {
 		s.inst.close(context.Background())
@@ -213,7 +213,7 @@ func (s *Session) start(ctx context.Context, export string, data []byte) error {
 	return nil
 }
 
-// lend writes data to the module's memory and answers where. giveBack ends the
+// lend writes data to the module's memory and returns where. giveBack ends the
 // loan, unless the session keeps the place.
 func (s *Session) lend(ctx context.Context, data []byte) (at uint32, giveBack func() error, err error) {
 	giveBack = func() error { return nil }
@@ -241,7 +241,7 @@ func (s *Session) lend(ctx context.Context, data []byte) (at uint32, giveBack fu
 	return at, giveBack, nil
 }
 
-// alloc borrows n bytes of the module's memory. It answers ErrNull when the
+// alloc borrows n bytes of the module's memory. It returns ErrNull when the
 // module has none to lend.
 func (s *Session) alloc(ctx context.Context, n int) (uint32, error) {
 	if n < 0 || n > math.MaxInt32 {
@@ -257,7 +257,7 @@ func (s *Session) alloc(ctx context.Context, n int) (uint32, error) {
 	return uint32(got), nil
 }
 
-// take reads the answer that the module wrote to the cell, hands it to use and
+// take reads the result that the module wrote to the cell, hands it to use and
 // gives its buffer back.
 func (s *Session) take(ctx context.Context, use func(answer []byte) error) error {
 	memory := s.inst.Memory()
@@ -276,7 +276,7 @@ func (s *Session) take(ctx context.Context, use func(answer []byte) error) error
 	return s.invoke(ctx, "dev_free", uint64(s.cell))
 }
 
-// status calls an export that answers one number.
+// status calls an export that returns one number.
 func (s *Session) status(ctx context.Context, export string, args ...uint64) (abi.Status, error) {
 	got, err := s.inst.Call(ctx, export, args...)
 	if err != nil {
@@ -288,7 +288,7 @@ func (s *Session) status(ctx context.Context, export string, args ...uint64) (ab
 	return abi.Status(got[0]), nil
 }
 
-// invoke calls an export that answers nothing.
+// invoke calls an export that returns nothing.
 func (s *Session) invoke(ctx context.Context, export string, args ...uint64) error {
 	if _, err := s.inst.Call(ctx, export, args...); err != nil {
 		return s.core.judge(ctx, err)

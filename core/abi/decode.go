@@ -37,7 +37,7 @@ func DecodeMessage(data []byte) (Message, error) {
 	return m, r.End()
 }
 
-// Decoder reads the answers of one session. It remembers the conversation of
+// Decoder reads the results of one session. It remembers the conversation of
 // the last ask, so that the next one costs what was added to it. The zero value
 // is ready; it is not safe for concurrent use.
 type Decoder struct {
@@ -45,8 +45,8 @@ type Decoder struct {
 	messages []Message
 }
 
-// Actions reads an encoded answer as strictly as DecodeConfig and keeps nothing
-// of data. Messages that an earlier answer held too share their values with it,
+// Actions reads an encoded result as strictly as DecodeConfig and keeps nothing
+// of data. Messages that were in an earlier result too share their values with it,
 // so callers must not change what these point to.
 func (d *Decoder) Actions(data []byte) ([]Action, error) {
 	r := newMessageReader(data)
@@ -94,7 +94,7 @@ func elements[T any](r *Reader, each func() T) []T {
 	return all
 }
 
-// value reads a struct through a pointer, as a variant holds it.
+// value reads a struct through a pointer, as a variant has it.
 func value[T any](read func() T) *T {
 	v := read()
 	return &v

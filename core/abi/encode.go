@@ -19,7 +19,7 @@ func AppendEvent(dst []byte, ev Event) ([]byte, error) {
 	return e.done()
 }
 
-// AppendActions appends actions as the module answers them, or fails as
+// AppendActions appends actions as the module returns them, or fails as
 // AppendEvent does.
 func AppendActions(dst []byte, actions []Action) ([]byte, error) {
 	e := encoder{buf: dst}

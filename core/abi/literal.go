@@ -20,7 +20,7 @@ const hexDigits = "0123456789abcdef"
 var shorts = [256]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
 
 // AppendQuoted appends text as a literal: quoted, with the short escapes and
-// \u00xx for other control characters, everything else as it is. It answers
+// \u00xx for other control characters, everything else as it is. It returns
 // false when text is not UTF-8.
 func AppendQuoted(dst []byte, text string) ([]byte, bool) {
 	valid := utf8.ValidString(text)
@@ -176,7 +176,7 @@ func hex4(data []byte, i int) (unit uint16, ok bool) {
 	return unit, true
 }
 
-// respell writes a scanned literal anew as AppendQuoted would. It answers false
+// respell writes a scanned literal anew as AppendQuoted would. It returns false
 // for half a surrogate pair.
 func respell(lit []byte) ([]byte, bool) {
 	text, ok := unquote(lit)
@@ -187,7 +187,7 @@ func respell(lit []byte) ([]byte, bool) {
 	return out, true
 }
 
-// Unquote is the value of a literal that Reader.Literal answered.
+// Unquote is the value of a literal that Reader.Literal returned.
 func Unquote(lit []byte) string {
 	inner := lit[1 : len(lit)-1]
 	for _, c := range inner {

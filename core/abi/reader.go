@@ -16,7 +16,7 @@ func (e *Error) Error() string { return "at byte " + strconv.Itoa(e.At) + ": " +
 
 // Reader is a cursor over one encoded message. It never skips what it does not
 // know: every byte is asked for by name, so whatever is not expected is an
-// error. The first error sticks; after it every method answers zero values and
+// error. The first error sticks; after it every method returns zero values and
 // every loop ends, so that callers look at Err once.
 type Reader struct {
 	data  []byte
@@ -55,7 +55,7 @@ func (r *Reader) Since(start int) []byte { return r.data[start:r.at] }
 // the encoder spells it.
 func (r *Reader) Plain() bool { return r.plain }
 
-// Mark begins a stretch whose spelling Plain judges: it answers the offset of
+// Mark begins a stretch whose spelling Plain judges: it returns the offset of
 // the next token.
 func (r *Reader) Mark() int {
 	r.space()
@@ -66,7 +66,7 @@ func (r *Reader) Mark() int {
 // Foreign notes that the spelling differs from the encoder's.
 func (r *Reader) Foreign() { r.plain = false }
 
-// End asks that nothing but white space is left, and answers Err.
+// End asks that nothing but white space is left, and returns Err.
 func (r *Reader) End() error {
 	r.space()
 	if r.at < len(r.data) {
@@ -211,7 +211,7 @@ func (r *Reader) Uint() uint64 {
 	return n
 }
 
-// Text reads a string and answers a copy of its value.
+// Text reads a string and returns a copy of its value.
 func (r *Reader) Text() string {
 	lit := r.Literal()
 	if r.err != nil {
@@ -229,7 +229,7 @@ func (r *Reader) Option() *string {
 	return &text
 }
 
-// Literal reads a string and answers its canonical literal, quotes included: as
+// Literal reads a string and returns its canonical literal, quotes included: as
 // AppendQuoted writes it. It aliases the data unless that spells it otherwise.
 func (r *Reader) Literal() []byte {
 	r.space()

@@ -25,7 +25,7 @@ func PutSeal(buf []byte) {
 	binary.LittleEndian.PutUint64(buf[SealHead+n:], checksum(buf[SealHead:SealHead+n]))
 }
 
-// Unseal answers a snapshot's body, which aliases it, and false when the
+// Unseal returns a snapshot's body, which aliases it, and false when the
 // snapshot is of another version, cut, longer than it says, or changed.
 func Unseal(state []byte) (body []byte, ok bool) {
 	n := len(state) - SealHead - SealTail

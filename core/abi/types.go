@@ -1,4 +1,4 @@
-// Package abi holds the messages that the agent's core and its host exchange,
+// Package abi defines the messages that the agent's core and its host exchange,
 // their codec, and the version of the interface between them. It is pure data:
 // it performs no I/O and imports nothing of this module, so that the guest
 // (compiled to wasm) and the host share one definition.
@@ -10,7 +10,7 @@
 package abi
 
 // ABI is the version of the interface between host and guest. The host refuses
-// a module that answers another one.
+// a module that returns another one.
 const ABI = 1
 
 // Config is what a session starts from.
@@ -19,7 +19,7 @@ type Config struct {
 	Prelude *string `json:"prelude"`
 }
 
-// Event is what the host tells the core. Exactly one variant is set.
+// Event is what the host passes to the core. Exactly one variant is set.
 type Event struct {
 	Turn   *Turn
 	Model  *Answer
@@ -45,7 +45,7 @@ type Cancel struct {
 }
 
 // Rebase replaces the conversation by Messages, between turns only, and is
-// answered by Save. NextID is the id that this Save gets, and Turn the highest
+// followed by Save. NextID is the id that this Save gets, and Turn the highest
 // turn that counts as accepted from now on. Neither may go back: a Rebase with a
 // NextID that was given already, with a Turn below the highest accepted one, or
 // during a turn changes nothing and has no actions, so that one that is

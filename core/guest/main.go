@@ -40,7 +40,7 @@ type slot struct {
 	session    *loop.Session
 	generation uint32
 	poisoned   bool
-	lent       bool // an answer is out
+	lent       bool // a result is out
 }
 
 // loan is memory that the host was given to write to.
@@ -57,7 +57,7 @@ type answer struct {
 }
 
 func init() {
-	// The heap gets room at once for loans, answers and what the collector has
+	// The heap gets room at once for loans, results and what the collector has
 	// not yet taken back, so that it does not creep up later.
 	room := make([]byte, 6<<20)
 	runtime.KeepAlive(room)
@@ -170,7 +170,7 @@ func snapshot(handle uint64, out uint32) abi.Status {
 	})
 }
 
-// answered runs one call of a session and lends its answer.
+// answered runs one call of a session and lends its result.
 func answered(handle uint64, out uint32, call func(*loop.Session) ([]byte, abi.Status)) (status abi.Status) {
 	s := find(handle)
 	cell := borrowed(out, 12)

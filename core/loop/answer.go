@@ -20,14 +20,14 @@ func (s *Session) open(size int) {
 	s.out = append(s.out, `,"op":`...)
 }
 
-// room grows the answer at once to what is known to come.
+// room grows the result at once to what is known to come.
 func (s *Session) room(size int) {
 	if need := len(s.out) + size; need > cap(s.out) {
 		s.out = append(make([]byte, 0, max(need, 2*cap(s.out), 512)), s.out...)
 	}
 }
 
-// trim drops the memory of an answer of unusual size.
+// trim drops the memory of a result of unusual size.
 func (s *Session) trim() {
 	if cap(s.out) > 64<<10 {
 		s.out = nil
@@ -49,7 +49,7 @@ func (s *Session) done(outcome string) {
 	s.out = append(s.out, `"}}}`...)
 }
 
-// lendAsk ends the answer with an ask of the model: what stands in out goes
+// lendAsk ends the result with a request of the model: what stands in out goes
 // right before the conversation and the closing brackets right behind it.
 func (s *Session) lendAsk() []byte {
 	s.open(len(s.model) + len(s.prelude) + 64)

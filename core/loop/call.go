@@ -2,7 +2,7 @@ package loop
 
 import "github.com/agent-lsp/agent-lsp/core/abi"
 
-// shape is what a variant of abi.Call holds: members of strings, the first of
+// shape is what a variant of abi.Call has: members of strings, the first of
 // which may be a list and the last of which may be an option.
 type shape struct {
 	family  family
@@ -56,7 +56,7 @@ func readCall(r *abi.Reader) (c request) {
 	return c
 }
 
-// read answers the encoded value of each member, nil for a null option.
+// read returns the encoded value of each member, nil for a null option.
 func (sh *shape) read(r *abi.Reader) (values [2][]byte) {
 	for i := range sh.count {
 		switch {
@@ -92,7 +92,7 @@ func (sh *shape) read(r *abi.Reader) (values [2][]byte) {
 	return values
 }
 
-// readList reads a list of strings and answers it encoded.
+// readList reads a list of strings and returns it encoded.
 func readList(r *abi.Reader) []byte {
 	if r.Null() {
 		r.Foreign()

@@ -7,7 +7,7 @@ import (
 )
 
 // checkPath says whether calls with the path become actions. A path that is
-// refused must be answered in the transcript.
+// refused must have a result in the transcript.
 func checkPath(t *testing.T, path string, inside bool) {
 	t.Helper()
 	for _, c := range []abi.Call{

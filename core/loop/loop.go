@@ -18,7 +18,7 @@ import (
 )
 
 // Limit is how many bytes of conversation, configuration and queued prompts a
-// session holds, encoded.
+// session has, encoded.
 const Limit = 16 << 20
 
 // ErrFull is what a session panics with when it would pass Limit. The session
@@ -39,7 +39,7 @@ type Session struct {
 	queued         int // bytes of the prompts in queue
 
 	tape  tape
-	out   []byte // actions of the step being answered
+	out   []byte // actions of the step under way
 	event event  // the event being taken
 }
 
@@ -91,7 +91,7 @@ func (s *Session) begin(buffer []byte) {
 // given when this one has ended.
 func (s *Session) Buffer() []byte { return s.tape.buf }
 
-// Step takes an encoded abi.Event and answers the encoded actions, which stand
+// Step takes an encoded abi.Event and returns the encoded actions, which stand
 // in memory of the session's: they are good until its next call. An event that
 // does not parse is an error (*abi.Error) and changes nothing; one that would
 // pass Limit panics.
@@ -175,7 +175,7 @@ func (s *Session) takeReply(ev *event) (asks bool) {
 }
 
 // dispatch gives each call of the model an id, makes actions of those that stay
-// inside the workspace and answers the others itself.
+// inside the workspace and ends the others itself.
 func (s *Session) dispatch(ev *event) (asks bool) {
 	size := len(ev.text) + 64
 	for i := range ev.calls {
@@ -216,7 +216,7 @@ func (s *Session) dispatch(ev *event) (asks bool) {
 	return len(s.calls) == 0
 }
 
-// refuse answers a call whose path, a literal, is not inside the workspace.
+// refuse ends a call whose path, a literal, is not inside the workspace.
 func (s *Session) refuse(id uint64, path []byte) {
 	before, after := refusal()
 	s.tool(id, len(path)+len(before)+len(after))

@@ -29,7 +29,7 @@ func begin(t *testing.T, c abi.Config) run {
 	return run{t, s}
 }
 
-// tell steps the session and answers its answer as text.
+// tell steps the session and returns its result as text.
 func (r run) tell(ev abi.Event) string {
 	r.t.Helper()
 	encoded, err := abi.AppendEvent(nil, ev)
@@ -43,7 +43,7 @@ func (r run) tell(ev abi.Event) string {
 	return string(answer)
 }
 
-// check is tell and a look at the answer.
+// check is tell and a look at the result.
 func (r run) check(ev abi.Event, want ...abi.Action) {
 	r.t.Helper()
 	encoded, err := abi.AppendActions(nil, want)

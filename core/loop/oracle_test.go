@@ -24,7 +24,7 @@ type oracle struct {
 
 func newOracle(c abi.Config) *oracle { return &oracle{config: c, saved: true} }
 
-// step answers the actions for an event.
+// step returns the actions for an event.
 func (o *oracle) step(ev abi.Event) (out []abi.Action) {
 	act := func(op abi.Op) {
 		o.last++

@@ -7,12 +7,12 @@ import (
 	"github.com/agent-lsp/agent-lsp/core/abi"
 )
 
-// ErrSnapshot is what Restore answers to bytes that are no snapshot.
+// ErrSnapshot is what Restore returns for bytes that are no snapshot.
 var ErrSnapshot = errors.New("not a snapshot of this version, or a damaged one")
 
 var null = []byte("null")
 
-// Snapshot answers all that the session is, sealed (see abi.Unseal). The bytes
+// Snapshot returns all that the session is, sealed (see abi.Unseal). The bytes
 // stand in memory of the session's: they are good until its next call.
 func (s *Session) Snapshot() []byte {
 	s.trim()
@@ -173,7 +173,7 @@ func (s *Session) config(r *abi.Reader) {
 	}
 }
 
-// keep reads a literal or null and answers a copy.
+// keep reads a literal or null and returns a copy.
 func keep(r *abi.Reader) []byte {
 	if r.Null() {
 		return null

@@ -3,7 +3,7 @@ package loop
 import "strconv"
 
 const (
-	// headroom is kept before the conversation for what an answer or a snapshot
+	// headroom is kept before the conversation for what a result or a snapshot
 	// says before it, behind the configuration; a longer beginning costs a copy.
 	headroom = 4 << 10
 	// tailroom is kept behind it.
@@ -13,7 +13,7 @@ const (
 	TapeSize = Limit + headroom + tailroom + 64<<10
 )
 
-// tape holds the conversation's messages, encoded, with commas between them, at
+// tape stores the conversation's messages, encoded, with commas between them, at
 // buf[start:end].
 type tape struct {
 	buf        []byte
@@ -45,7 +45,7 @@ func (t *tape) uint(n uint64) {
 	t.end = len(strconv.AppendUint(t.buf[:t.end], n, 10))
 }
 
-// lend answers before, the conversation and after as one run of bytes, with
+// lend returns before, the conversation and after as one run of bytes, with
 // tail more at its end for the caller to write. It stands in the tape itself
 // when before fits.
 func (t *tape) lend(before []byte, after string, tail int) []byte {

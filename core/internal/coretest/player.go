@@ -1,5 +1,5 @@
 // Package coretest plays the host of a session in tests: from a stream of
-// choices it makes events that are mostly what a host would tell the core and
+// choices it makes events that are mostly what a host would pass to the core and
 // sometimes late, doubled, of the wrong family or for nobody.
 package coretest
 
@@ -11,7 +11,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/core/abi"
 )
 
-// Choose answers a number from 0 to n-1.
+// Choose returns a number from 0 to n-1.
 type Choose func(n int) int
 
 // Seeded draws choices from a generator with this seed.
@@ -44,13 +44,13 @@ var Paths = []string{
 	"/etc/passwd", "..", "../x", "a/../../x", "a\\..\\..\\x", "\\x", "C:x", "c:\\x", "a/../D:/x", "\\\\host\\share",
 }
 
-// Player makes events. Saw must be told every answer.
+// Player makes events. Saw must be passed every result.
 type Player struct {
 	choose Choose
 	turn   uint64         // the last one sent
 	last   uint64         // the last action's id
 	asks   []uint64       // every ask seen, the last one is newest
-	open   []abi.Dispatch // calls that were dispatched and not answered
+	open   []abi.Dispatch // calls that were dispatched and have no result
 	past   []abi.Event    // events to send again
 }
 
