@@ -42,7 +42,7 @@ type deltaParams struct {
 	Text    string    `json:"text"`
 }
 
-// agentSide is the server as the engine needs it: an editor for its sessions.
+// agentSide is the server as the session engine sees it: the editor of its sessions.
 type agentSide struct{ *Server }
 
 var _ session.Editor = agentSide{}
@@ -62,9 +62,9 @@ func (s agentSide) Event(id uuid.UUID, root string, e store.Event, p event.Paylo
 	if s.client.transcript {
 		s.notify(methodTranscript, transcriptParams{Session: id, Index: e.Index, At: e.At, Event: e.Payload.Data})
 	} else {
-		s.tell(p)
+		s.logEvent(p)
 	}
-	s.turns.follow(s.Server, id, p)
+	s.turns.update(s.Server, id, p)
 	if p.Kind() == event.KindDone {
 		s.refresh(id)
 	}
@@ -77,9 +77,9 @@ func (s agentSide) Delta(id uuid.UUID, turn uint64, text string) {
 	}
 }
 
-// tell writes what a person without a transcript view should know to the log; a
-// failure is shown.
-func (s agentSide) tell(p event.Payload) {
+// logEvent writes an event to the client's log, for a person without a transcript
+// view; a failure is also shown as a message.
+func (s agentSide) logEvent(p event.Payload) {
 	level, line := slog.LevelInfo, ""
 	switch p := p.(type) {
 	case *event.User:
@@ -95,7 +95,7 @@ func (s agentSide) tell(p event.Payload) {
 			level, line = slog.LevelWarn, string(p.State)+": "+p.Text
 		}
 	case *event.Check:
-		// What was not checked is told once, by Findings.
+		// Findings reports once what was not checked.
 		if p.Outcome == checker.Found.String() || p.Outcome == checker.Clean.String() {
 			line = p.Heading()
 			if p.Text != "" {
@@ -116,10 +116,10 @@ func (s agentSide) tell(p event.Payload) {
 	}
 }
 
-// callTitle names a call in a few words.
+// callTitle returns a short title of a call.
 func callTitle(c *event.Call) string { return oneLine(upperFirst(c.Heading()), 120) }
 
-// upperFirst begins a line.
+// upperFirst returns a text with its first letter in upper case.
 func upperFirst(text string) string {
 	r, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(r)) + text[size:]
@@ -163,7 +163,7 @@ func (s agentSide) State(root string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// maxState bounds each list of State.
+// maxState limits the length of each list of State.
 const maxState = 50
 
 func writeList(b *strings.Builder, title string, items []string) {
@@ -180,7 +180,7 @@ func writeList(b *strings.Builder, title string, items []string) {
 	}
 }
 
-// sessionRoots remembers which folder a session belongs to.
+// sessionRoots maps sessions to the folders that they belong to.
 type sessionRoots struct {
 	mu    sync.Mutex // guards roots
 	roots map[uuid.UUID]string

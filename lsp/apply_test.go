@@ -34,7 +34,7 @@ const (
 )
 
 // TestAnEditOfAnOpenDocumentIsTrueToTheDocument plays what editors do with an
-// edit: whatever they answer, the result says what the document then is.
+// edit: whatever they reply, the result says what the document then is.
 func TestAnEditOfAnOpenDocumentIsTrueToTheDocument(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

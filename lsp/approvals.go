@@ -11,10 +11,10 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// methodApprove asks a client that declares experimental.agent.approvals.
+// methodApprove is the request to a client that declares experimental.agent.approvals.
 const methodApprove = "agent/approve"
 
-// approveParams are those of agent/approve. The answer is {decision, reason?}
+// approveParams are the params of agent/approve. The reply is {decision, reason?}
 // with one of the decisions named here.
 type approveParams struct {
 	Session   uuid.UUID          `json:"session"`
@@ -35,7 +35,8 @@ const (
 	actionWait    = "Wait"
 )
 
-// Approve implements session.Editor. Whatever is not a clear yes is a Deny.
+// Approve implements session.Editor. Everything but an explicit permission is a
+// Deny.
 func (s agentSide) Approve(ctx context.Context, q session.Question) session.Answer {
 	asking, stop := context.WithTimeout(ctx, s.config.Limits.Approval)
 	defer stop()
@@ -50,7 +51,7 @@ func (s agentSide) Approve(ctx context.Context, q session.Question) session.Answ
 	case err == nil:
 		return a
 	case errors.Is(err, editor.ErrGone):
-		_ = s.hold(ctx)
+		_ = s.awaitEnd(ctx)
 		return session.Answer{Decision: session.Deny, Reason: "the editor is gone"}
 	case ctx.Err() != nil:
 		return session.Answer{Decision: session.Deny, Reason: "the turn was cancelled"}

@@ -14,18 +14,18 @@ import (
 )
 
 // arguments is the one argument object of a command. Its getters consume members
-// and keep the first failure, which done answers: a member that is missing, has
+// and store the first failure, which done returns: a member that is missing, has
 // the wrong type, or is unknown. The error always names the member.
 type arguments struct {
 	prefix  string // of the members' names in messages
 	parent  *arguments
 	members map[string]jsontext.Value
-	order   []string // members not consumed, as they came
-	known   []string // members asked for, for the message about an unknown one
+	order   []string // members not consumed, in the order of the object
+	known   []string // members that the command reads, for the error on an unknown one
 	err     error
 
 	docs   editor.Snapshot // the documents as they were when the command arrived
-	ticket *ticket         // the command's place in the line of all; nil for one that waits for nobody
+	ticket *ticket         // the command's place in the server's line; nil for one that does not wait
 }
 
 // readArguments takes the arguments array of workspace/executeCommand. No
@@ -47,8 +47,7 @@ func readArguments(raw []jsontext.Value) *arguments {
 	return a
 }
 
-// object reads a value within the argument as an object of its own; its failures
-// are its parent's.
+// object reads a nested value as an object; its failures are stored in its parent.
 func (a *arguments) object(raw jsontext.Value, name string) *arguments {
 	o := &arguments{prefix: name + ".", parent: a, members: map[string]jsontext.Value{}, docs: a.docs}
 	if raw.Kind() != '{' {
@@ -67,7 +66,7 @@ func (a *arguments) load(raw jsontext.Value, name string) {
 	a.order = slices.Sorted(maps.Keys(a.members))
 }
 
-// fail keeps the first error.
+// fail stores the first error.
 func (a *arguments) fail(member, format string, args ...any) {
 	if a.parent != nil {
 		a.parent.fail(a.prefix+member, format, args...)
@@ -78,8 +77,8 @@ func (a *arguments) fail(member, format string, args ...any) {
 	}
 }
 
-// take answers a member's raw value; a null counts as absent.
-func (a *arguments) take(name string) (jsontext.Value, bool) {
+// consume returns a member's raw value; a null counts as absent.
+func (a *arguments) consume(name string) (jsontext.Value, bool) {
 	a.known = append(a.known, name)
 	v, ok := a.members[name]
 	if i := slices.Index(a.order, name); i >= 0 {
@@ -88,7 +87,7 @@ func (a *arguments) take(name string) (jsontext.Value, bool) {
 	return v, ok && v.Kind() != 'n'
 }
 
-// done answers the first failure, an unknown member included.
+// done returns the first failure, an unknown member included.
 func (a *arguments) done() error {
 	if len(a.order) > 0 {
 		a.fail(a.order[0], "unknown member: use %s", oneOf(a.known))
@@ -105,7 +104,7 @@ func oneOf(names []string) string {
 
 // scalar decodes a member of one kind of JSON value into a Go value.
 func scalar[T any](a *arguments, name, want string, required bool, kinds string) (v T, ok bool) {
-	raw, ok := a.take(name)
+	raw, ok := a.consume(name)
 	if !ok {
 		if required {
 			a.fail(name, "is missing: it must be %s", want)
@@ -123,7 +122,7 @@ func scalar[T any](a *arguments, name, want string, required bool, kinds string)
 	return v, true
 }
 
-// text is a member that must hold more than blanks.
+// text reads a text that must not be blank.
 func (a *arguments) text(name string) string {
 	s, ok := scalar[string](a, name, "a string", true, `"`)
 	if ok && strings.TrimSpace(s) == "" {
@@ -164,7 +163,7 @@ func (a *arguments) session(required bool) *uuid.UUID {
 	return &id
 }
 
-// list answers an array's elements.
+// list returns the elements of an array.
 func (a *arguments) list(name string, required bool) []jsontext.Value {
 	v, _ := scalar[[]jsontext.Value](a, name, "an array", required, "[")
 	return v
@@ -188,7 +187,7 @@ func kindName(v jsontext.Value) string {
 	return "nothing"
 }
 
-// brief is a value for a message, cut to a length that a person reads.
+// brief returns a value for an error message, shortened.
 func brief(v jsontext.Value) string {
 	const limit = 60
 	r := []rune(string(v))

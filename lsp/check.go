@@ -30,7 +30,7 @@ type checkUnseen struct {
 	Reason string `json:"reason"`
 }
 
-// checkFinding is a finding in the client's terms.
+// checkFinding is a finding with positions in the client's encoding.
 type checkFinding struct {
 	URI      string           `json:"uri"`
 	Range    checkRange       `json:"range"`
@@ -50,8 +50,8 @@ type checkPosition struct {
 	Character uint32 `json:"character"`
 }
 
-// check runs the checker of a root, or of every folder one after the other:
-// {root?}.
+// check handles agent.check, {root?}: it runs the checkers of a root, or of every
+// folder in turn.
 func (s commands) check(ctx context.Context, a *arguments) (any, error) {
 	root := s.rootArgument(a)
 	engine, err := s.on(ctx, a)
@@ -66,7 +66,7 @@ func (s commands) check(ctx context.Context, a *arguments) (any, error) {
 			return nil, err
 		}
 	}
-	a.ticket.leave() // a check changes nothing that a command depends on
+	a.ticket.leave() // no later command depends on a check
 	s.findings.asking.Add(1)
 	defer s.findings.asking.Add(-1)
 	results := []checkResult{}
@@ -85,8 +85,8 @@ func (s commands) check(ctx context.Context, a *arguments) (any, error) {
 	}{results}, nil
 }
 
-// showCheck shows what a check came to in an editor that has no view of its own
-// for it: it would throw a command's result away.
+// showCheck shows a check's outcome as a message in an editor that has no transcript
+// view: such an editor ignores a command's result.
 func (f *findings) showCheck(r checker.Result) {
 	if f.client.transcript {
 		return

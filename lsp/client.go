@@ -11,20 +11,20 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// client is what the other side said of itself in initialize. What it did not
-// declare is not used.
+// client is the capabilities and settings that the client declared in initialize.
+// What it did not declare is not used.
 type client struct {
 	name, version string
 	editor.Features
 
-	savesEdits bool // saves what an edit touched before it answers
+	savesEdits bool // saves the files of an edit before it replies
 
-	progress      bool // takes window/workDoneProgress/create and $/progress
+	progress      bool // accepts window/workDoneProgress/create and $/progress
 	showDocument  bool
 	content       bool // can show agent: documents
 	related       bool // shows a diagnostic's related information
-	actions       bool // takes code actions, not only commands
-	configuration bool // answers workspace/configuration
+	actions       bool // accepts code actions, not only commands
+	configuration bool // replies to workspace/configuration
 	watchConfig   bool // registers for configuration changes
 	watchFiles    bool // registers for file events
 	fileEvents    bool // reports its own renames and deletes
@@ -33,8 +33,8 @@ type client struct {
 	approvals  bool // experimental.agent.approvals
 }
 
-// readClient reads the params of initialize. Clients are sloppy about shapes:
-// what does not fit counts as not declared.
+// readClient reads the params of initialize. A member of a wrong shape counts as not
+// declared: clients deviate from the protocol.
 func readClient(params map[string]jsontext.Value) client {
 	caps := tree(params["capabilities"])
 	info := tree(params["clientInfo"])
@@ -63,8 +63,8 @@ func readClient(params map[string]jsontext.Value) client {
 	versions := caps.flag("workspace", "workspaceEdit", "documentChanges")
 	c.Several = versions || caps.text("workspace", "workspaceEdit", "failureHandling") != ""
 	operations := caps.texts("workspace", "workspaceEdit", "resourceOperations")
-	// Resource operations travel in documentChanges, so whoever takes the former
-	// takes the latter, though not all who do say so.
+	// Resource operations are sent in documentChanges: a client that supports the
+	// former supports the latter, whether or not it declares that.
 	c.DocumentChanges = versions || len(operations) > 0
 	c.Create = c.ApplyEdit && slices.Contains(operations, string(protocol.ResourceOperationKindCreate))
 	c.Remove = c.ApplyEdit && slices.Contains(operations, string(protocol.ResourceOperationKindDelete))
@@ -82,7 +82,7 @@ type node struct{ v any }
 func tree(raw jsontext.Value) node {
 	var n node
 	if len(raw) > 0 {
-		_ = json.Unmarshal(raw, &n.v) // what does not decode declares nothing
+		_ = json.Unmarshal(raw, &n.v) // a value that does not decode declares nothing
 	}
 	return n
 }
@@ -122,5 +122,5 @@ func (n node) texts(path ...string) []string {
 	return out
 }
 
-// title is the client's name and version.
+// title returns the client's name and version.
 func (c client) title() string { return strings.TrimSpace(c.name + " " + c.version) }

@@ -65,8 +65,8 @@ func (s *Server) codeAction(_ context.Context, params jsontext.Value) (any, erro
 	return s.encodeActions(actions)
 }
 
-// askText is what is asked about a selection: a plain client has no way to let
-// the person type a question.
+// askText is the prompt about a selection: in a plain client the person cannot type
+// a question.
 const askText = "Explain the selected lines: what they do, and what is wrong or surprising in them. Change nothing."
 
 type fixArgument struct {
@@ -84,7 +84,7 @@ type askContext struct {
 	Range checkRange `json:"range"`
 }
 
-// argument is a command's one argument; its types encode without fail.
+// argument returns a command's one argument as JSON; its types always encode.
 func argument(v any) []jsontext.Value {
 	raw, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
@@ -93,7 +93,7 @@ func argument(v any) []jsontext.Value {
 	return []jsontext.Value{raw}
 }
 
-// encodeActions answers commands to a client that does not know code actions.
+// encodeActions returns the actions as commands to a client without code actions.
 func (s *Server) encodeActions(actions []codeAction) (any, error) {
 	list := []any{}
 	for _, a := range actions {
@@ -107,8 +107,8 @@ func (s *Server) encodeActions(actions []codeAction) (any, error) {
 	return jsontext.Value(raw), err
 }
 
-// wanted reports that a client that filters by kinds wants one: a kind stands for
-// those below it, too.
+// wanted reports whether a client's filter of kinds includes a kind: each kind
+// stands for those below it, too.
 func wanted(only []string, kind string) bool {
 	if len(only) == 0 {
 		return true

@@ -9,10 +9,11 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// didChangeConfiguration handles workspace/didChangeConfiguration. A client that
-// answers workspace/configuration is asked; any other sent its settings along.
+// didChangeConfiguration handles workspace/didChangeConfiguration. From a
+// client that supports workspace/configuration the settings are requested; any other
+// sends them in the params.
 func (s *Server) didChangeConfiguration(_ context.Context, params jsontext.Value) error {
-	number := s.told.Add(1)
+	number := s.settingsChanges.Add(1)
 	if s.client.configuration {
 		s.inLine("pull configuration", func(at *ticket) { s.pullConfiguration(number, s.patience(at)) })
 		return nil
@@ -29,43 +30,43 @@ func (s *Server) didChangeConfiguration(_ context.Context, params jsontext.Value
 	return nil
 }
 
-// patience lets the commands go on that wait for what the client is asked, if it
-// does not answer soon.
+// patience lets the commands that wait for the client's settings run without them if
+// the client does not reply soon; stop cancels that.
 func (s *Server) patience(at *ticket) (stop func() bool) {
 	return at.leaveAfter(s.config.Limits.Landing, func() {
-		s.log.Warn("the editor has not told its settings yet; commands run without them")
+		s.log.Warn("the editor has not sent its settings yet; commands run without them")
 	})
 }
 
-// pullConfiguration asks the client for its settings, and ends the patience with it
-// when it has answered.
-func (s *Server) pullConfiguration(number uint64, answered func() bool) {
-	defer answered()
+// pullConfiguration requests the client's settings and applies them. It calls replied
+// when the reply is there.
+func (s *Server) pullConfiguration(number uint64, replied func() bool) {
+	defer replied()
 	if !s.client.configuration || s.config.Configure == nil {
 		return
 	}
 	ctx, stop := context.WithTimeout(s.ctx, s.config.Limits.Call)
 	defer stop()
 	params, err := json.Marshal(map[string]any{"items": []any{map[string]any{"section": s.config.Section}}})
-	var answer []jsontext.Value
+	var settings []jsontext.Value
 	if err == nil {
-		err = s.call(ctx, protocol.MethodWorkspaceConfiguration, jsontext.Value(params), &answer)
+		err = s.call(ctx, protocol.MethodWorkspaceConfiguration, jsontext.Value(params), &settings)
 	}
-	answered()
+	replied()
 	if err != nil {
 		if s.ctx.Err() == nil {
-			s.log.Warn("the editor did not tell its settings", "err", err)
+			s.log.Warn("the editor did not send its settings", "err", err)
 		}
 		return
 	}
-	if len(answer) > 0 && answer[0].Kind() != 'n' {
-		s.configure(number, answer[0])
+	if len(settings) > 0 && settings[0].Kind() != 'n' {
+		s.configure(number, settings[0])
 	}
 }
 
-// configure hands the client's settings on, after the engine's start, one call at
-// a time. Number says which they are: an answer that comes late must not take the
-// place of newer ones.
+// configure calls Config.Configure with the client's settings, after the engine's
+// start, one call at a time. number orders the settings: a late reply must not
+// replace newer ones.
 func (s *Server) configure(number uint64, settings jsontext.Value) {
 	if s.config.Configure == nil {
 		return

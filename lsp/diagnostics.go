@@ -21,21 +21,21 @@ import (
 	"go.lsp.dev/uri"
 )
 
-// findings are what the client shows as diagnostics: by checked root, then by
-// file. A file may stand in the sets of several roots; the client gets their union.
+// findings are the diagnostics that the client shows: by checked root, then by
+// file. A file may be in the sets of several roots; the client gets their union.
 type findings struct {
 	editor *editor.Editor
 	client *client
 	log    *slog.Logger
 	notify func(method string, params any)
 
-	mu   sync.Mutex // guards what follows, and keeps the notifications in order
-	sets map[string]*findingSet
-	sent map[string]string // the URI under which a file, by key, has diagnostics
-	dumb map[string]bool   // roots, as in sets, whose last check failed
+	mu     sync.Mutex // guards what follows, and keeps the notifications in order
+	sets   map[string]*findingSet
+	sent   map[string]string // the URI under which a file, by key, has diagnostics
+	failed map[string]bool   // roots, as in sets, whose last check failed
 
 	shown  atomic.Int64 // how many are in sent
-	asking atomic.Int64 // how many agent.check run
+	asking atomic.Int64 // how many agent.check commands are running
 }
 
 // findingSet is the last check of one root.
@@ -53,10 +53,10 @@ type fileFindings struct {
 }
 
 // Findings implements session.Editor.
-func (s agentSide) Findings(root string, r checker.Result) { s.findings.take(root, r) }
+func (s agentSide) Findings(root string, r checker.Result) { s.findings.receive(root, r) }
 
-// take shows what a check came to.
-func (f *findings) take(root string, r checker.Result) {
+// receive shows the outcome of a check.
+func (f *findings) receive(root string, r checker.Result) {
 	r.Root = cmp.Or(r.Root, root)
 	// A root may have a checker for each of its ecosystems.
 	checked := r.Root + "\x00" + r.Ecosystem
@@ -66,11 +66,11 @@ func (f *findings) take(root string, r checker.Result) {
 	case checker.Skipped:
 		f.log.Info("not checked", "root", r.Root, "reason", r.Text)
 	}
-	if f.fails(checked, r.Outcome == checker.Failed) && f.asking.Load() == 0 {
+	if f.setFailed(checked, r.Outcome == checker.Failed) && f.asking.Load() == 0 {
 		f.showCheck(r)
 	}
 	if r.Outcome == checker.Failed || r.Outcome == checker.Skipped {
-		f.dropGone(r.Root)
+		f.dropDeleted(r.Root)
 		return
 	}
 	set := &findingSet{workspace: root, root: r.Root, files: map[string]*fileFindings{}}
@@ -89,21 +89,21 @@ func (f *findings) take(root string, r checker.Result) {
 	f.replaceFindings(checked, set)
 }
 
-// fails notes whether the check of a root failed, and reports whether it does now
-// and did not the last time.
-func (f *findings) fails(checked string, failed bool) (began bool) {
+// setFailed stores whether the check of a root failed, and reports whether it failed
+// now and did not fail the last time.
+func (f *findings) setFailed(checked string, failed bool) (began bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.dumb == nil {
-		f.dumb = map[string]bool{}
+	if f.failed == nil {
+		f.failed = map[string]bool{}
 	}
-	began = failed && !f.dumb[checked]
-	f.dumb[checked] = failed
+	began = failed && !f.failed[checked]
+	f.failed[checked] = failed
 	return began
 }
 
-// replaceFindings puts a set in the place of a root's last one and tells the
-// client of every file that had or has findings.
+// replaceFindings replaces a root's last set and publishes every file that had or
+// has findings.
 func (f *findings) replaceFindings(checked string, set *findingSet) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,7 +128,8 @@ func (f *findings) replaceFindings(checked string, set *findingSet) {
 	}
 }
 
-// publish sends what all sets hold of a file; the caller holds findings.mu.
+// publish sends a file's diagnostics from all sets; the caller has locked
+// findings.mu.
 func (f *findings) publish(key string) {
 	defer func() { f.shown.Store(int64(len(f.sent))) }()
 	var path string
@@ -163,7 +164,7 @@ func (f *findings) publishAs(name string, version *int32, list []protocol.Diagno
 	f.notify(protocol.MethodTextDocumentPublishDiagnostics, p)
 }
 
-// spelling is a file's URI as the client knows it, and its version where open.
+// spelling returns a file's URI as the client spells it, and its version if open.
 func (f *findings) spelling(path string) (string, *int32) {
 	if x := f.editor.At(path); x != nil {
 		return x.URI, new(x.Version)
@@ -174,7 +175,7 @@ func (f *findings) spelling(path string) (string, *int32) {
 	return text.URI(path), nil
 }
 
-// place is where findings about a file are kept: a checker may name it by a path
+// place returns the place of a file's findings: a checker may name it by a path
 // without the symlinks that the client's spelling has.
 type place struct{ key, path string }
 
@@ -189,7 +190,7 @@ func (f *findings) place(path string) place {
 	return p
 }
 
-// shortPath is a path relative to its folder.
+// shortPath returns a path relative to its folder.
 func (f *findings) shortPath(path string) string {
 	if _, rel := f.editor.Folders.Holding(path); rel != "" {
 		return rel
@@ -197,8 +198,8 @@ func (f *findings) shortPath(path string) string {
 	return path
 }
 
-// respell tells the client its diagnostics of a file again, after it opened or
-// closed it: it may spell it another way than the server did.
+// respell publishes a file's diagnostics again after the client opened or closed it:
+// the client may spell its URI another way than the server did.
 func (f *findings) respell(x *editor.Document) {
 	if x.Real == "" {
 		return
@@ -216,9 +217,9 @@ func (f *findings) respell(x *editor.Document) {
 	}
 }
 
-// vanished clears the findings of a file, and of all files below it, that was
+// removeFile clears the findings of a file, and of all files below it, that was
 // deleted or renamed.
-func (f *findings) vanished(path string) {
+func (f *findings) removeFile(path string) {
 	real := editor.RealPath(path)
 	f.dropFindings(func(_, file string) bool {
 		_, spelled := editor.Below(path, file)
@@ -227,15 +228,15 @@ func (f *findings) vanished(path string) {
 	})
 }
 
-// dropGone clears the findings of a root's files that are there no more, after a
-// check of it that could not look.
-func (f *findings) dropGone(root string) {
-	f.dropFindings(func(of, file string) bool { return of == root && f.isGone(file) })
+// dropDeleted clears the findings of a root's files that no longer exist, after a
+// check that did not run.
+func (f *findings) dropDeleted(root string) {
+	f.dropFindings(func(of, file string) bool { return of == root && f.isDeleted(file) })
 }
 
-// isGone reports whether a file in a workspace folder is neither on the disk nor
+// isDeleted reports whether a file in a workspace folder is neither on the disk nor
 // open.
-func (f *findings) isGone(path string) bool {
+func (f *findings) isDeleted(path string) bool {
 	x, rel := f.editor.Folders.Holding(path)
 	if x == nil || f.editor.At(path) != nil {
 		return false
@@ -286,7 +287,7 @@ func (f *findings) forget(x *editor.Folder) {
 	}
 }
 
-// lines are the findings of a folder for the model, in order.
+// lines returns the findings of a folder for the model, in order.
 func (f *findings) lines(x *editor.Folder) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -302,7 +303,7 @@ func (f *findings) lines(x *editor.Folder) []string {
 	return out
 }
 
-// diagnostic is a finding in the client's terms.
+// diagnostic converts a finding to a diagnostic of the protocol.
 func (f *findings) diagnostic(x checker.Finding, t *texts) protocol.Diagnostic {
 	doc := t.of(x.Path)
 	d := protocol.Diagnostic{
@@ -341,5 +342,5 @@ func severity(s checker.Severity) protocol.DiagnosticSeverity {
 	return protocol.DiagnosticSeverityError
 }
 
-// some reports that the client shows diagnostics of the server's.
+// some reports whether the client shows any diagnostics of the server.
 func (f *findings) some() bool { return f.shown.Load() > 0 }

@@ -7,7 +7,7 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// editing is the client as the documents need it.
+// editing is the client as package editor calls it.
 type editing struct{ *Server }
 
 var _ editor.Client = editing{}

@@ -21,7 +21,7 @@ import (
 )
 
 // tell plays events of the first session as the engine reports them.
-func (r *rig) tell(payloads ...event.Payload) {
+func (r *rig) emit(payloads ...event.Payload) {
 	r.t.Helper()
 	for i, p := range payloads {
 		raw, err := event.Encode(p)
@@ -51,7 +51,7 @@ var aTurn = []event.Payload{
 
 func TestATranscriptClientGetsEveryEvent(t *testing.T) {
 	r := start(t, lsptest.Options{Transcript: true}, nil)
-	r.tell(aTurn...)
+	r.emit(aTurn...)
 	r.side().Delta(firstID, 1, "streams")
 	r.Barrier()
 	r.Wait("the delta", 0, func(m lsptest.Message) bool { return m.Method == "agent/delta" })
@@ -70,7 +70,7 @@ func TestATranscriptClientGetsEveryEvent(t *testing.T) {
 func TestAPlainClientGetsLinesAndNoUnknownNotification(t *testing.T) {
 	r := start(t, lsptest.Options{}, nil)
 	from := r.Len()
-	r.tell(aTurn...)
+	r.emit(aTurn...)
 	r.side().Delta(firstID, 1, "streams")
 	r.Wait("the last line", from, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), "done: complete") })
 	var got []string
@@ -112,7 +112,7 @@ func TestProgressIsWholeOrNotThere(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := start(t, tt.options, nil)
-			r.tell(aTurn...)
+			r.emit(aTurn...)
 			if tt.after != nil {
 				tt.after(r)
 				r.Wait("the end", 0, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), `"end"`) })
@@ -136,9 +136,9 @@ func TestProgressFollowsATurnAndCancelsIt(t *testing.T) {
 	r := start(t, lsptest.Options{}, nil)
 	cancelled := make(chan struct{}, 1)
 	r.engine.cancel = func() bool { cancelled <- struct{}{}; return true }
-	r.tell(aTurn[0])
+	r.emit(aTurn[0])
 	r.Wait("the beginning", 0, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), `"begin"`) })
-	r.tell(aTurn[1], aTurn[3])
+	r.emit(aTurn[1], aTurn[3])
 	token := `"agent/` + firstID.String() + `/1"`
 	r.Wait("the call", 0, func(m lsptest.Message) bool {
 		return m.Method == "$/progress" && strings.Contains(string(m.Params), "Read a.go")
@@ -150,7 +150,7 @@ func TestProgressFollowsATurnAndCancelsIt(t *testing.T) {
 	}
 	r.Notify("window/workDoneProgress/cancel", `{"token":"other"}`)
 	r.Notify("window/workDoneProgress/cancel", `{"token":7}`)
-	r.tell(&event.Done{Turn: 1, Outcome: "cancelled"})
+	r.emit(&event.Done{Turn: 1, Outcome: "cancelled"})
 	r.Wait("the end", 0, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), `"end"`) })
 	if got := strings.Join(r.Progresses()[token].Kinds, " "); got != "begin report report end" {
 		t.Error(got)
@@ -165,8 +165,8 @@ func TestProgressTellsAQuestionAndWhatItsAnswerStarts(t *testing.T) {
 		return &event.Approval{Turn: 1, ID: id, State: "answered", Decision: string(d)}
 	}
 	for name, tt := range map[string]struct {
-		tell []event.Payload
-		want string
+		events []event.Payload
+		want   string
 	}{
 		"a question":          {[]event.Payload{asked(2, "Run ls")}, "waiting for you: Run ls"},
 		"allowed once":        {[]event.Payload{asked(2, "Run ls"), answered(2, session.AllowOnce)}, "Run ls"},
@@ -181,9 +181,9 @@ func TestProgressTellsAQuestionAndWhatItsAnswerStarts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, lsptest.Options{}, nil)
-			r.tell(aTurn[0])
+			r.emit(aTurn[0])
 			r.Wait("the beginning", 0, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), `"begin"`) })
-			r.tell(tt.tell...)
+			r.emit(tt.events...)
 			r.Barrier()
 			if got := r.Progresses()[`"agent/`+firstID.String()+`/1"`].Last; got != tt.want {
 				t.Errorf("the progress says %q, want %q", got, tt.want)

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// fakeEngine answers from its members and keeps what it was asked.
+// fakeEngine returns its members and records its calls.
 type fakeEngine struct {
 	mu    sync.Mutex // guards calls
 	calls []string
@@ -24,7 +24,7 @@ type fakeEngine struct {
 	err      error // of every method that can fail
 	status   session.Status
 	profiles []session.ProfileInfo
-	prompt   func(session.Prompt) // called before the answer
+	prompt   func(session.Prompt) // called before Prompt returns
 }
 
 var _ Engine = (*fakeEngine)(nil)

@@ -17,10 +17,10 @@ import (
 )
 
 // command runs one of the commands of workspace/executeCommand on its argument
-// and answers its result.
+// and returns its result.
 type command func(s commands, ctx context.Context, a *arguments) (any, error)
 
-// commands run the commands of workspace/executeCommand over what the server has.
+// commands implements the commands of workspace/executeCommand.
 type commands struct{ *Server }
 
 // commandTable is all commands by name. Each is in the file of its family.
@@ -42,16 +42,15 @@ var commandTable = map[string]command{
 	"agent.status":          commands.status,
 }
 
-// commandNames are sorted.
+// commandNames are the names of all commands, sorted.
 func commandNames() []string { return slices.Sorted(maps.Keys(commandTable)) }
 
-// empty is the result of a command that has nothing to say.
+// empty is the result of a command without any.
 type empty struct{}
 
 // executeCommand handles workspace/executeCommand. A command sees the documents as
-// they are when it arrives, and begins after those before it took effect: when they
-// have returned, or have left their place in the line because what remains is to
-// wait.
+// they are when it arrives. It begins when the commands before it have returned, or
+// have left the line because they only wait.
 func (s *Server) executeCommand(params jsontext.Value) wire.Handler {
 	docs := s.editor.Snapshot()
 	if commandName(params) == "agent.status" { // a status bar must not wait
@@ -69,8 +68,8 @@ func (s *Server) executeCommand(params jsontext.Value) wire.Handler {
 	}
 }
 
-// commandName is the command of the params of workspace/executeCommand; "" where
-// they do not fit.
+// commandName returns the command of the params of workspace/executeCommand, "" if
+// they are invalid.
 func commandName(params jsontext.Value) string {
 	p, _ := wire.Decode[struct {
 		Command string `json:"command"`
@@ -103,7 +102,7 @@ func (s commands) runCommand(ctx context.Context, params jsontext.Value, docs ed
 	return jsontext.Value(raw), nil
 }
 
-// commandError gives an error the form that a client gets.
+// commandError converts an error to the one that the client gets.
 func commandError(name string, err error) error {
 	var bad *session.ArgumentError
 	if errors.As(err, &bad) {
@@ -112,7 +111,7 @@ func commandError(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// root is the folder that a member names; nil when it is absent.
+// root returns the folder that a member names, nil when it is absent.
 func (s commands) rootArgument(a *arguments) *editor.Folder {
 	name, ok := a.optionalText("root")
 	if !ok {
@@ -125,7 +124,7 @@ func (s commands) rootArgument(a *arguments) *editor.Folder {
 	return x
 }
 
-// defaultRoot is the folder for a command that names none.
+// defaultRoot returns the folder for a command that names none.
 func (s commands) defaultRoot() (*editor.Folder, error) {
 	if all := s.editor.Folders.All(); len(all) > 0 {
 		return all[0], nil
@@ -133,7 +132,7 @@ func (s commands) defaultRoot() (*editor.Folder, error) {
 	return nil, &session.ArgumentError{Member: "root", Text: "the editor has no workspace folder open: open one"}
 }
 
-// folderNames are the client's workspace folders, for a message.
+// folderNames returns the client's workspace folders, for an error message.
 func (s commands) folderNames() string {
 	if dirs := s.editor.Folders.Dirs(); len(dirs) > 0 {
 		return strings.Join(dirs, ", ")
@@ -141,8 +140,8 @@ func (s commands) folderNames() string {
 	return "none"
 }
 
-// own answers nil if a session may be used from here: it belongs to one of the
-// client's folders, or to none that is known, which is for the engine to judge.
+// own returns nil if this client may use a session: it belongs to one of the
+// client's folders, or its folder is not known, which the engine then judges.
 func (s commands) own(ctx context.Context, engine Engine, id uuid.UUID) error {
 	root, ok := s.roots.of(id)
 	if !ok || root != "" && s.editor.Folders.Named(root) == nil { // it may have been moved since
@@ -163,7 +162,7 @@ func (s commands) own(ctx context.Context, engine Engine, id uuid.UUID) error {
 	return nil
 }
 
-// on reads a command's argument and gets the engine for it.
+// on checks that a command's argument is read completely, and returns the engine.
 func (s commands) on(ctx context.Context, a *arguments) (Engine, error) {
 	if err := a.done(); err != nil {
 		return nil, err

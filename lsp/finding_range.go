@@ -12,10 +12,10 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// findingRange turns a tool's range into the client's, against the file's real
-// text. A finding without an end covers the word that it stands at; one without a
-// column covers the line's content. Of a file that cannot be read, which is nil,
-// the columns stay as the tool counts them.
+// findingRange converts a tool's range to the client's, by the file's text. A
+// finding without an end covers the word at its start; one without a column covers
+// the line's content. For a file that cannot be read, whose doc is nil, the columns
+// stay as the tool counts them.
 func (f *findings) findingRange(doc *text.Doc, r checker.Range, unit checker.ColumnUnit) protocol.Range {
 	e := f.client.Encoding
 	if r.Start.Line <= 0 {
@@ -42,7 +42,7 @@ func asCounted(p checker.Position) protocol.Position {
 	return protocol.Position{Line: uint32(max(p.Line-1, 0)), Character: uint32(max(p.Column-1, 0))}
 }
 
-// toolOffset is the byte that a tool's 1-based position names.
+// toolOffset returns the byte offset of a tool's 1-based position.
 func toolOffset(doc *text.Doc, p checker.Position, unit checker.ColumnUnit) int {
 	if p.Line <= 0 || p.Column <= 0 {
 		return 0
@@ -57,8 +57,8 @@ func toolOffset(doc *text.Doc, p checker.Position, unit checker.ColumnUnit) int 
 	return doc.Offset(protocol.Position{Line: uint32(p.Line - 1), Character: uint32(p.Column - 1)}, e)
 }
 
-// wordLength is the length of the word that a text begins with, else of its first
-// character.
+// wordLength returns the length of the word at the start of a text, else of its
+// first character.
 func wordLength(s string) int {
 	for i, r := range s {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {
@@ -76,7 +76,7 @@ func wordLength(s string) int {
 // texts are the texts of files during one conversion.
 type texts struct {
 	editor *editor.Editor
-	given  map[string]string // that the checker was given, by path
+	given  map[string]string // texts of the checker's input, by path
 	docs   map[string]*text.Doc
 }
 
@@ -84,9 +84,9 @@ func (f *findings) newTexts(given map[string]string) *texts {
 	return &texts{editor: f.editor, given: given, docs: map[string]*text.Doc{}}
 }
 
-// of is the file's text that a checker saw: what it was given; else the disk's,
-// for a buffer may be ahead of it; the buffer's where the disk has none. It is nil
-// for a file that is in no workspace folder and not open.
+// of returns the text of a file that the checker read: that of its input, else the
+// disk's, since a buffer may be newer, else the buffer's. It is nil for a file that
+// is in no workspace folder and not open.
 func (t *texts) of(path string) *text.Doc {
 	if d, ok := t.docs[path]; ok {
 		return d

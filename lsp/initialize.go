@@ -11,7 +11,8 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// initialize answers from what it is told and opens nothing.
+// initialize handles initialize: it replies with the server's capabilities and
+// starts nothing.
 func (s *Server) initialize(_ context.Context, params jsontext.Value) (any, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(params, &members, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
@@ -37,8 +38,8 @@ func (s *Server) initialize(_ context.Context, params jsontext.Value) (any, erro
 	}, nil
 }
 
-// folderURIs are the client's workspace folders, in its spelling. A client from
-// before workspace folders has a root.
+// folderURIs returns the client's workspace folders, in its spelling. A client
+// without workspace folders has a root instead.
 func folderURIs(members map[string]jsontext.Value) []string {
 	if list, ok := tree(members["workspaceFolders"]).v.([]any); ok {
 		var uris []string
@@ -58,7 +59,7 @@ func folderURIs(members map[string]jsontext.Value) []string {
 	return nil
 }
 
-// capabilities are what the server offers to this client.
+// capabilities returns the server's capabilities for this client.
 func (s *Server) capabilities() protocol.ServerCapabilities {
 	c := protocol.ServerCapabilities{
 		PositionEncoding: s.client.Encoding.Kind(),
@@ -88,7 +89,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	return c
 }
 
-// initialized begins what needs the client.
+// initialized handles initialized: it starts what needs the client.
 func (s *Server) initialized(context.Context, jsontext.Value) error {
 	s.release()
 	if !s.client.watchConfig && !s.client.watchFiles && !s.client.configuration {
@@ -98,16 +99,16 @@ func (s *Server) initialized(context.Context, jsontext.Value) error {
 		s.spawn("register capabilities", s.register)
 		return nil
 	}
-	number := s.told.Add(1)
+	number := s.settingsChanges.Add(1)
 	s.inLine("register capabilities", func(at *ticket) {
-		answered := s.patience(at)
+		replied := s.patience(at)
 		s.register()
-		s.pullConfiguration(number, answered)
+		s.pullConfiguration(number, replied)
 	})
 	return nil
 }
 
-// register asks for the events that a client only sends on request.
+// register registers for the notifications that a client only sends on request.
 func (s *Server) register() {
 	type registration struct {
 		ID      string `json:"id"`
@@ -169,9 +170,9 @@ func (s *Server) didChangeWorkspaceFolders(_ context.Context, params jsontext.Va
 		}
 	}
 	if s.config.Folders != nil {
-		s.inLine("tell folders", func(*ticket) {
+		s.inLine("report folders", func(*ticket) {
 			if _, err := s.agent(s.ctx); err != nil {
-				return // nobody is there to tell
+				return // without an engine there is nothing to configure
 			}
 			s.configuring.Lock()
 			defer s.configuring.Unlock()
@@ -189,7 +190,7 @@ func (s *Server) didDeleteFiles(_ context.Context, params jsontext.Value) error 
 		} `json:"files"`
 	}](params)
 	for _, f := range p.Files {
-		s.gone(f.URI)
+		s.clearDeleted(f.URI)
 	}
 	return err
 }
@@ -202,7 +203,7 @@ func (s *Server) didRenameFiles(_ context.Context, params jsontext.Value) error 
 		} `json:"files"`
 	}](params)
 	for _, f := range p.Files {
-		s.gone(f.OldURI)
+		s.clearDeleted(f.OldURI)
 	}
 	return err
 }
@@ -219,17 +220,17 @@ func (s *Server) didChangeWatchedFiles(_ context.Context, params jsontext.Value)
 	const deleted = 3
 	for _, c := range p.Changes {
 		if c.Type == deleted {
-			s.gone(c.URI)
+			s.clearDeleted(c.URI)
 		}
 	}
 	return err
 }
 
-// gone clears what the client shows of a file that is gone.
-func (s *Server) gone(name string) {
+// clearDeleted clears the diagnostics of a deleted file.
+func (s *Server) clearDeleted(name string) {
 	path, err := text.Path(strings.Clone(name))
 	if err != nil || !s.findings.some() {
 		return
 	}
-	s.spawn("clear diagnostics", func() { s.findings.vanished(path) })
+	s.spawn("clear diagnostics", func() { s.findings.removeFile(path) })
 }

@@ -213,7 +213,7 @@ func TestAClientThatAnswersNothingHoldsNothingUp(t *testing.T) {
 		t.Error(err)
 	}
 	r.Wait("the warning", 0, func(m lsptest.Message) bool {
-		return m.Method == "window/logMessage" && strings.Contains(string(m.Params), "has not told its settings yet")
+		return m.Method == "window/logMessage" && strings.Contains(string(m.Params), "has not sent its settings yet")
 	})
 	r.engine.listing.Sessions = []session.Info{{ID: firstID, Root: dir}}
 	if _, err := r.Command("agent.transcript.open", `{}`); err == nil || err.Code != -32803 || !strings.Contains(err.Message, "agent://session/") {

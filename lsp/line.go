@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// line lets what the client sends take effect in the order in which it arrived,
-// although it runs beside the reading: each joins the line on the reading
-// goroutine and begins when all that joined before have left.
+// line is a queue that keeps the client's messages in their order although they run
+// on other goroutines than the reader: each joins the line on the reading goroutine
+// and begins when all that joined before have left.
 type line struct {
 	mu   sync.Mutex
-	last <-chan struct{} // closed when everybody who joined has left; nil before the first
+	last <-chan struct{} // closed when all that joined have left; nil before the first
 }
 
-// ticket is a place in a line. It must be left.
+// ticket is a place in a line. Its owner must call leave.
 type ticket struct {
 	before <-chan struct{}
 	left   chan struct{}
 	once   sync.Once
 }
 
-// join takes the place behind everybody who joined before.
+// join adds a place at the line's end.
 func (l *line) join() *ticket {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -30,7 +30,7 @@ func (l *line) join() *ticket {
 	return t
 }
 
-// reach waits until it is this place's turn, or for the end of ctx.
+// reach waits until all places before this one have been left, or for the end of ctx.
 func (t *ticket) reach(ctx context.Context) error {
 	if t.before == nil {
 		return ctx.Err()
@@ -63,8 +63,8 @@ func (t *ticket) leave() {
 	})
 }
 
-// leaveAfter leaves at the latest after a time; stop ends the wait for it. What
-// waits for the editor must not hold everybody else up for as long as that takes.
+// leaveAfter leaves after a time unless stop is called before: a job that waits for
+// the editor must not block the jobs behind it for as long as that takes.
 func (t *ticket) leaveAfter(d time.Duration, late func()) (stop func() bool) {
 	return time.AfterFunc(d, func() {
 		late()

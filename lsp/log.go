@@ -14,7 +14,7 @@ import (
 type clientLog struct {
 	next   slog.Handler
 	server *Server
-	attrs  string // given by With, ready to print
+	attrs  string // the attributes of With, formatted
 	group  string
 }
 
@@ -65,13 +65,13 @@ func (h *clientLog) WithGroup(name string) slog.Handler {
 
 func writeAttr(line *strings.Builder, group string, a slog.Attr) {
 	if a.Key == "stack" || a.Equal(slog.Attr{}) {
-		return // a stack is for whoever reads the server's own log
+		return // a stack is only for the server's own log
 	}
 	line.WriteString(" " + group + a.Key + "=" + a.Value.Resolve().String())
 }
 
-// logLine writes a line to the client's log, or keeps it until the client may be
-// told.
+// logLine writes a line to the client's log, or stores it until the client is
+// initialized.
 func (s *Server) logLine(level slog.Level, line string) {
 	params := &protocol.LogMessageParams{Type: messageType(level), Message: line}
 	s.early.mu.Lock()
@@ -84,14 +84,14 @@ func (s *Server) logLine(level slog.Level, line string) {
 	s.notify(protocol.MethodWindowLogMessage, params)
 }
 
-// early keeps log lines until the client said initialized.
+// early stores log lines until the client has sent initialized.
 type early struct {
 	mu    sync.Mutex // guards what follows
 	ready bool
 	lines []*protocol.LogMessageParams
 }
 
-// release sends the kept lines.
+// release sends the stored lines.
 func (s *Server) release() {
 	s.early.mu.Lock()
 	lines := s.early.lines

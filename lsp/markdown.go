@@ -10,9 +10,9 @@ import (
 )
 
 // Markdown renders a session's events for a person. It is pure: equal events give
-// equal text. What a model or a tool wrote cannot change the structure around it:
-// tool output, diffs and commands stand in fences longer than any in them, and a
-// fence that a model leaves open is closed.
+// equal text. Text of a model or a tool cannot change the structure around it: tool
+// output, diffs and commands are in fences longer than any in them, and a fence that
+// a model leaves open is closed.
 func Markdown(id uuid.UUID, entries []session.Entry) string {
 	m := &markdown{}
 	m.line("# Session " + id.String())
@@ -31,7 +31,7 @@ type markdown struct{ out strings.Builder }
 
 func (m *markdown) line(s string) { m.out.WriteString(s + "\n") }
 
-// para writes a block, apart from what is before it.
+// para writes a block, after a blank line.
 func (m *markdown) para(s string) { m.out.WriteString("\n" + strings.TrimRight(s, "\n") + "\n") }
 
 // fence writes text verbatim.
@@ -40,14 +40,14 @@ func (m *markdown) fence(language, s string) {
 	m.para(marks + language + "\n" + strings.TrimSuffix(printable(s), "\n") + "\n" + marks)
 }
 
-// prose writes Markdown of a model.
+// prose writes a model's Markdown.
 func (m *markdown) prose(s string) {
 	if s = strings.TrimSpace(printable(s)); s != "" {
 		m.para(closeFence(s))
 	}
 }
 
-// quote writes a person's words, each line of them in the quotation.
+// quote writes a person's text as a quotation.
 func (m *markdown) quote(s string) {
 	m.para("> " + strings.ReplaceAll(closeFence(strings.TrimSpace(printable(s))), "\n", "\n> "))
 }
@@ -103,7 +103,7 @@ func (m *markdown) user(e session.Entry, p *event.User) {
 	}
 }
 
-// callDetail is what a call's title does not say.
+// callDetail writes what a call's title leaves out.
 func callDetail(c *event.Call) string {
 	a := c.Call
 	switch {
@@ -169,7 +169,7 @@ func codes(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// code is a short text in code marks.
+// code returns a short text as a code span.
 func code(s string) string {
 	s = strings.Join(strings.Fields(printable(s)), " ")
 	marks := strings.Repeat("`", longestRun(s, '`')+1)
@@ -179,8 +179,8 @@ func code(s string) string {
 	return marks + s + marks
 }
 
-// escapeInline makes a text plain within a paragraph: no emphasis, link, code or
-// HTML begins in it.
+// escapeInline escapes a text for a paragraph: no emphasis, link, code or HTML begins
+// in it.
 func escapeInline(s string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(printable(s)), " ") {
@@ -223,8 +223,8 @@ func closeFence(s string) string {
 	return s
 }
 
-// fenceMark is the run of fence characters that a line begins with, "" when it
-// begins no fence.
+// fenceMark returns the fence characters at the start of a line, "" if it begins no
+// fence.
 func fenceMark(line string) string {
 	rest := strings.TrimLeft(line, " ")
 	if len(line)-len(rest) > 3 {
@@ -242,7 +242,7 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// longestRun is the length of the longest run of c in s.
+// longestRun returns the length of the longest run of c in s.
 func longestRun(s string, c byte) int {
 	longest, n := 0, 0
 	for i := range len(s) {

@@ -6,7 +6,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session"
 )
 
-// profiles lists the model profiles: {}.
+// profiles handles agent.profiles, {}: it returns the model profiles.
 func (s commands) profiles(ctx context.Context, a *arguments) (any, error) {
 	engine, err := s.on(ctx, a)
 	if err != nil {

@@ -19,36 +19,36 @@ type turns struct {
 	ended   map[uuid.UUID]uint64 // the last turn of a session that ended
 }
 
-// turn is the progress of one turn. Its token belongs to the client from the
-// answer to window/workDoneProgress/create on; until then what happens is only
-// remembered, and an answer that refuses leaves nothing to tell.
+// turn is the progress of one turn. The client knows its token from the reply to
+// window/workDoneProgress/create on; until then only the last state is stored, and
+// after a refusal nothing is reported.
 type turn struct {
 	session uuid.UUID
 	number  uint64
 	token   string
 
-	mu      sync.Mutex // guards what follows, and keeps the notifications in order
-	state   tokenState
-	title   string
-	message string
-	over    bool
-	asked   map[uint64]string // what was asked about, by the core's call
+	mu       sync.Mutex // guards what follows, and keeps the notifications in order
+	state    tokenState
+	title    string
+	message  string
+	finished bool
+	asked    map[uint64]string // titles of open approvals, by the core's call
 }
 
 type tokenState int
 
 const (
-	asked tokenState = iota // create is not answered yet
-	live                    // begin was sent
-	gone                    // end was sent, or create was refused
+	tokenRequested tokenState = iota // create has no reply yet
+	tokenLive                        // begin was sent
+	tokenEnded                       // end was sent, or create was refused
 )
 
 func token(session uuid.UUID, turn uint64) string {
 	return fmt.Sprintf("agent/%s/%d", session, turn)
 }
 
-// follow turns an event into progress of its turn.
-func (all *turns) follow(s *Server, session uuid.UUID, p event.Payload) {
+// update reports an event as progress of its turn.
+func (all *turns) update(s *Server, session uuid.UUID, p event.Payload) {
 	if !s.client.progress {
 		return
 	}
@@ -68,22 +68,22 @@ func (all *turns) follow(s *Server, session uuid.UUID, p event.Payload) {
 			t.end(s, p.Outcome)
 		}
 	default:
-		number, doing := doing(p)
+		number, words := activity(p)
 		if number == 0 {
 			return
 		}
 		if t := all.turn(s, session, number, ""); t != nil {
 			if a, ok := p.(*event.Approval); ok {
-				doing = t.approval(a)
+				words = t.approval(a)
 			}
-			t.report(s, doing)
+			t.report(s, words)
 		}
 	}
 }
 
-// doing is what the agent is at, in few words; turn 0 when an event does not say.
-// An approval's words are its turn's to tell.
-func doing(p event.Payload) (turn uint64, words string) {
+// activity describes the agent's activity in few words; turn is 0 when an event
+// changes nothing about it. For an approval see turn.approval.
+func activity(p event.Payload) (turn uint64, words string) {
 	switch p := p.(type) {
 	case *event.Ask:
 		if p.Round > 1 {
@@ -100,8 +100,8 @@ func doing(p event.Payload) (turn uint64, words string) {
 	return 0, ""
 }
 
-// approval is what an approval means for its turn: a wait for the person, then
-// what was asked about when it is allowed. After a denial the next ask tells.
+// approval describes the activity after an approval event: a wait for the person,
+// then the call, if it is allowed. After a denial the next request's event says more.
 func (t *turn) approval(p *event.Approval) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -120,8 +120,8 @@ func (t *turn) approval(p *event.Approval) string {
 	return title
 }
 
-// turn answers the progress of a turn, beginning it if need be; nil when the turn
-// is over. Turns of a session are numbered from 1 and end in order.
+// turn returns the progress of a turn, and creates it if necessary; nil when the
+// turn has ended. Turns of a session are numbered from 1 and end in order.
 func (all *turns) turn(s *Server, session uuid.UUID, number uint64, title string) *turn {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -150,55 +150,55 @@ func (all *turns) turn(s *Server, session uuid.UUID, number uint64, title string
 	return t
 }
 
-// created takes the answer to the token's creation. After a refusal the token is
+// created handles the reply to the token's creation. After a refusal the token is
 // never used.
 func (t *turn) created(s *Server, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !ok {
-		t.state = gone
+		t.state = tokenEnded
 		return
 	}
-	t.state = live
+	t.state = tokenLive
 	begin := &protocol.WorkDoneProgressBegin{Kind: "begin", Title: t.title, Cancellable: new(true)}
 	if t.message != "" {
 		begin.Message = new(t.message)
 	}
 	s.progress(t.token, begin)
-	if t.over {
+	if t.finished {
 		t.finish(s)
 	}
 }
 
-// report says what the agent is doing.
+// report sends the agent's activity.
 func (t *turn) report(s *Server, message string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if message == "" || t.over {
+	if message == "" || t.finished {
 		return
 	}
 	t.message = oneLine(message, 120)
-	if t.state == live {
+	if t.state == tokenLive {
 		s.progress(t.token, &protocol.WorkDoneProgressReport{Kind: "report", Message: new(t.message)})
 	}
 }
 
-// end says how the turn ended.
+// end reports how the turn ended.
 func (t *turn) end(s *Server, outcome string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.over {
+	if t.finished {
 		return
 	}
-	t.over, t.message = true, outcome
-	if t.state == live {
+	t.finished, t.message = true, outcome
+	if t.state == tokenLive {
 		t.finish(s)
 	}
 }
 
-// finish sends the end; the caller holds mu.
+// finish sends the end; the caller has locked mu.
 func (t *turn) finish(s *Server) {
-	t.state = gone
+	t.state = tokenEnded
 	s.progress(t.token, &protocol.WorkDoneProgressEnd{Kind: "end", Message: new(t.message)})
 }
 
@@ -233,8 +233,8 @@ func (all *turns) cancel(s *Server, name string) {
 	})
 }
 
-// oneLine is a text on one line of at most max characters; what is left out is
-// shown as an ellipsis.
+// oneLine returns a text on one line of at most max characters; an ellipsis stands
+// for the rest.
 func oneLine(text string, max int) string {
 	r := []rune(strings.Join(strings.Fields(text), " "))
 	if len(r) > max {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// promptResult answers agent.prompt and agent.fix; outcome and text are there
+// promptResult is the result of agent.prompt and agent.fix; outcome and text are set
 // when the caller waited.
 type promptResult struct {
 	Session uuid.UUID `json:"session"`
@@ -64,7 +64,7 @@ func (s commands) run(ctx context.Context, a *arguments, p session.Prompt, root,
 		return nil, err
 	}
 	s.roots.learn(id, p.Root)
-	a.ticket.leave() // the turn is under way: what follows meets it
+	a.ticket.leave() // the turn runs: later commands see it
 	if !wait {
 		return promptResult{Session: id, Turn: turn}, nil
 	}
@@ -78,7 +78,7 @@ func (s commands) run(ctx context.Context, a *arguments, p session.Prompt, root,
 	return promptResult{Session: id, Turn: turn, Outcome: end.Outcome, Text: &end.Text}, nil
 }
 
-// abandon cancels a turn whose caller cancelled the request that waits for it.
+// abandon cancels a turn after its caller canceled the request that waits for it.
 func (s commands) abandon(engine Engine, id uuid.UUID, turn uint64) {
 	ctx, stop := context.WithTimeout(s.ctx, 10*time.Second)
 	defer stop()
@@ -137,21 +137,21 @@ type problem struct {
 	text        string
 }
 
-// readProblem takes what it needs of a diagnostic and lets any other member be:
+// readProblem reads the members of a diagnostic that it needs and ignores others:
 // clients add their own.
 func readProblem(o *arguments) problem {
 	var p problem
 	p.first, p.last = readRange(o, "range", true)
-	if raw, ok := o.take("message"); ok {
+	if raw, ok := o.consume("message"); ok {
 		n := tree(raw)
 		if p.text, ok = n.v.(string); !ok {
-			p.text = n.text("value") // marked-up
+			p.text = n.text("value") // markup
 		}
 	}
 	if p.text == "" {
 		o.fail("message", "is missing: it must be a string")
 	}
-	if raw, ok := o.take("source"); ok {
+	if raw, ok := o.consume("source"); ok {
 		if source, ok := tree(raw).v.(string); ok {
 			p.text += " (" + source + ")"
 		}
@@ -160,14 +160,14 @@ func readProblem(o *arguments) problem {
 	return p
 }
 
-// pointed is a file that an argument points at.
+// pointed is a file that an argument refers to.
 type pointed struct {
 	folder *editor.Folder
 	path   string    // relative to the folder, or the URI of a buffer without a file
 	lines  *text.Doc // nil when the file cannot be read
 }
 
-// cut is the text of lines, 1-based and inclusive.
+// cut returns the text of lines, 1-based and inclusive.
 func (x pointed) cut(first, last int) string {
 	start, _, _ := x.lines.LineSpan(first - 1)
 	_, _, next := x.lines.LineSpan(last - 1)
@@ -204,7 +204,7 @@ func (s commands) placeArgument(a *arguments) pointed {
 	return x
 }
 
-// contextArgument reads context: [{uri, range?}] and answers the folder of the
+// contextArgument reads context: [{uri, range?}] and returns the folder of the
 // first place that has one.
 func (s commands) contextArgument(a *arguments, p *session.Prompt) *editor.Folder {
 	var hint *editor.Folder
@@ -220,7 +220,7 @@ func (s commands) contextArgument(a *arguments, p *session.Prompt) *editor.Folde
 		} else if x.folder == nil && x.lines != nil {
 			c.Text = x.lines.String()
 		}
-		_ = o.done() // a failure is a's by now
+		_ = o.done() // a failure is stored in a
 		if hint == nil {
 			hint = x.folder
 		}
@@ -233,7 +233,7 @@ func (s commands) contextArgument(a *arguments, p *session.Prompt) *editor.Folde
 // absent. A range that ends before the first character of a line does not include
 // that line, unless it begins there.
 func readRange(o *arguments, name string, required bool) (first, last int) {
-	raw, ok := o.take(name)
+	raw, ok := o.consume(name)
 	if !ok {
 		if required {
 			o.fail(name, "is missing: it must be a range")
@@ -249,12 +249,12 @@ func readRange(o *arguments, name string, required bool) (first, last int) {
 	if to < from {
 		from, to = to, from
 	}
-	_ = r.done() // a failure is the parent's by now
+	_ = r.done() // a failure is stored in the parent
 	return from + 1, to + 1
 }
 
 func readPosition(r *arguments, name string) (line, character int) {
-	raw, ok := r.take(name)
+	raw, ok := r.consume(name)
 	if !ok {
 		r.fail(name, "is missing: it must be a position")
 		return 0, 0

@@ -15,9 +15,9 @@ import (
 )
 
 // Serve serves the client at the other end of in and out, both of which it
-// closes, until it exits, hangs up or dies, or until ctx ends. The answer is the
-// process's exit code: 0 after a shutdown, else 1. When Serve returns, the
-// server's own goroutines have ended; the engine is its maker's to close. It may
+// closes, until it exits, closes its end or dies, or until ctx ends. The result is
+// the process's exit code: 0 after a shutdown, else 1. When Serve returns, the
+// server's own goroutines have ended; whoever made the engine closes it. It may
 // be called once.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) int {
 	code, _ := wire.Serve(ctx, in, out, wire.Config{
@@ -79,8 +79,8 @@ func (c connection) Call(ctx context.Context, method string, params, result any)
 	return protocol.Unmarshal(raw, result)
 }
 
-// ended reports that a call failed because the connection has ended. The error
-// comes before the end of the connection's context where the input ended first.
+// ended reports whether a call failed because the connection has ended. If the input
+// ended first, the call fails before the connection's context is canceled.
 func (c connection) ended(err error) bool {
 	for _, end := range []error{jsonrpc2.ErrClientClosing, jsonrpc2.ErrServerClosing, io.EOF, io.ErrClosedPipe, os.ErrClosed} {
 		if errors.Is(err, end) {

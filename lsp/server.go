@@ -1,11 +1,11 @@
 // Package lsp is the language server: it speaks to one client over one
-// connection, owns the client's open documents and workspace folders, and hands
+// connection, owns the client's open documents and workspace folders, and passes
 // prompts to the session engine. It is the one package that knows the protocol;
-// it holds no logic of the agent, runs no program, and opens no store.
+// it has no logic of the agent, runs no program, and opens no store.
 //
 // Notifications are handled in the order in which they arrive, before anything
-// that follows them is read; requests see the documents as they were at their
-// place in that order and then run on their own. See initialize.go for what is
+// that follows them is read; a request sees the documents as they were when it
+// arrived, and then runs on its own goroutine. See initialize.go for what is
 // negotiated, package editor for how an edit reaches a document, and execute_command.go
 // for the commands.
 package lsp
@@ -25,16 +25,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Config is what a server is made of.
+// Config are the parts and settings of a server.
 type Config struct {
 	// Engine makes the engine that the commands run on. It is called once, after
 	// Initialize, on its own goroutine: requests that need the engine wait for it,
-	// the answer to initialize does not. Its error is what those requests answer.
-	// Whoever made the engine ends it as soon as Serve has returned: calls that
-	// wait for the client, in Approve and Workspace.Apply, wait for that end then.
+	// the reply to initialize does not. Its error is the reply to those requests.
+	// Whoever made the engine ends it as soon as Serve has returned: until then,
+	// calls in Approve and Workspace.Apply that wait for the client stay blocked.
 	Engine func(session.Editor) (Engine, error)
-	// Initialize gets what the client said of itself, before Engine is called. It
-	// may be nil. What it answers as warnings is logged to the client.
+	// Initialize is called with the client's initialization options and folders,
+	// before Engine. It may be nil. The warnings that it returns are logged to the
+	// client.
 	Initialize func(Initialization) (warnings []string)
 	// Configure gets the client's settings for this server, the JSON of its
 	// section agentLsp, whenever they are read or change. It may be nil. Calls do
@@ -42,23 +43,23 @@ type Config struct {
 	Configure func(settings jsontext.Value) (warnings []string)
 	// Folders gets the workspace folders after they changed. It may be nil.
 	Folders func(folders []string)
-	// SavesEdits says that the settings, of which layer ever, have the client save
-	// what an edit touched before it answers. It may be nil; a client that says so
+	// SavesEdits reports whether the settings, of whichever layer, say that the
+	// client saves the files of an edit before it replies. It may be nil; a client that says so
 	// in its initializationOptions needs no settings.
 	SavesEdits func() bool
 	// Section is the name of the client's settings; "agentLsp" when empty.
 	Section string
-	// Version is the program's.
+	// Version is the program's version.
 	Version string
 	// Versions are further parts of the program for agent.status, by name.
 	Versions map[string]string
-	// Sandbox says for agent.status what confines commands here; nil says nothing. It
-	// may take some milliseconds.
+	// Sandbox returns what confines commands here, for agent.status; it may be nil
+	// and may take some milliseconds.
 	Sandbox func() string
-	// Log gets everything that is worth a line; what is Info or more goes to the
-	// client's log, too. Nil discards.
+	// Log is the server's own log; records of Info and above also go to the client's
+	// log. Nil discards.
 	Log *slog.Logger
-	// Limits bound what the server waits for.
+	// Limits are the longest times that the server waits.
 	Limits Limits
 	// Process is the client's process id from the command line, 0 for none; one
 	// in initialize is watched, too.
@@ -75,7 +76,7 @@ type Initialization struct {
 	Client string
 }
 
-// Limits bound what the server waits for. A zero member takes its default.
+// Limits are the longest times that the server waits. A zero member has its default.
 type Limits struct {
 	editor.Limits
 	// Approval is how long a question may stay open before it counts as denied.
@@ -99,7 +100,7 @@ func (l Limits) withDefaults() Limits {
 // peer is the connection to the client.
 type peer interface {
 	Notify(ctx context.Context, method string, params any) error
-	// Call ends with its context, and tells the client then.
+	// Call returns when its context ends, and then cancels the request at the client.
 	Call(ctx context.Context, method string, params, result any) error
 }
 
@@ -124,15 +125,15 @@ type Server struct {
 
 	line line // of what takes effect in the order in which it arrived
 
-	configuring sync.Mutex    // guards settings: one call of Config.Configure or Folders at a time
-	settings    uint64        // which of the client's settings were taken last
-	told        atomic.Uint64 // how often the client told settings, or that they changed
-	started     chan struct{} // closed when engine and failed are set
-	engine      Engine
-	failed      error
+	configuring     sync.Mutex    // guards settings: one call of Config.Configure or Folders at a time
+	settings        uint64        // number of the settings that were applied last
+	settingsChanges atomic.Uint64 // how often the client sent settings, or that they changed
+	started         chan struct{} // closed when engine and failed are set
+	engine          Engine
+	failed          error
 }
 
-// New makes a server that has no connection yet.
+// New returns a server that has no connection yet.
 func New(c Config) *Server {
 	c.Limits = c.Limits.withDefaults()
 	if c.Log == nil {
@@ -152,7 +153,7 @@ func New(c Config) *Server {
 // Log writes to Config.Log and to the client's log. It may be used before Serve.
 func (s *Server) Log() *slog.Logger { return s.log }
 
-// start makes the engine.
+// start creates the engine.
 func (s *Server) start(init Initialization) {
 	s.spawn("start engine", func() {
 		defer close(s.started)
@@ -173,7 +174,7 @@ func (s *Server) start(init Initialization) {
 	})
 }
 
-// agent answers the engine, waiting for its start.
+// agent returns the engine, waiting for its start.
 func (s *Server) agent(ctx context.Context) (Engine, error) {
 	select {
 	case <-s.started:
@@ -183,8 +184,8 @@ func (s *Server) agent(ctx context.Context) (Engine, error) {
 	}
 }
 
-// spawn runs a job that ends with the server; after the end there are none, and it
-// reports false. A panic of it is logged.
+// spawn runs a job on its own goroutine, which ends with the server. After the
+// server's end it starts none and reports false. A panic of the job is logged.
 func (s *Server) spawn(name string, job func()) bool {
 	s.spawning.Lock()
 	defer s.spawning.Unlock()
@@ -225,22 +226,25 @@ func (s *Server) end() {
 	s.jobs.Wait()
 }
 
-// hold waits for the end of a context whose owner is about to end it, because the
-// connection has ended: what nobody can answer any more must not be taken for
-// refused, or a turn would go on without its person instead of being suspended.
-func (s *Server) hold(ctx context.Context) error {
+// awaitEnd waits until a context is canceled, after the connection has ended, when
+// its owner is about to do that. A question that nobody can decide any more must not
+// count as refused: the turn would continue without its person instead of being
+// suspended.
+func (s *Server) awaitEnd(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// notify tells the client something; a connection that is gone needs no telling.
+// notify sends the client a notification. A failure is logged, except after the
+// connection's end.
 func (s *Server) notify(method string, params any) {
 	if err := s.peer.Notify(s.ctx, method, params); err != nil && s.ctx.Err() == nil {
 		s.config.Log.Warn("notification was not sent", "method", method, "err", err)
 	}
 }
 
-// call asks the client something. The context must have an end.
+// call sends the client a request and waits for the reply. The context must have an
+// end.
 func (s *Server) call(ctx context.Context, method string, params, result any) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -15,7 +15,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/tools"
 )
 
-// quick are limits that let a test of a client which never answers end soon.
+// quick are limits that let a test of a client which never replies end soon.
 // What a test asserts never depends on them.
 var quick = Limits{
 	Limits: editor.Limits{

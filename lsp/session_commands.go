@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// sessionNew makes a session: {root?, profile?, title?}.
+// sessionNew creates a session: {root?, profile?, title?}.
 func (s commands) sessionNew(ctx context.Context, a *arguments) (any, error) {
 	root := s.rootArgument(a)
 	profile, _ := a.optionalText("profile")
@@ -58,14 +58,14 @@ func (s commands) sessionList(ctx context.Context, a *arguments) (any, error) {
 	return result, nil
 }
 
-// visible are the sessions of the client's own folders.
+// visible returns the sessions of the client's own folders.
 func (s commands) visible(all []session.Info) []session.Info {
 	return slices.DeleteFunc(append([]session.Info{}, all...), func(i session.Info) bool {
 		return i.Root != "" && s.editor.Folders.Named(i.Root) == nil
 	})
 }
 
-// onSession reads a command's {session} and gets the engine for it.
+// onSession reads a command's {session} and returns the engine for it.
 func (s commands) onSession(ctx context.Context, a *arguments) (Engine, uuid.UUID, error) {
 	id := a.session(true)
 	engine, err := s.on(ctx, a)
@@ -75,7 +75,7 @@ func (s commands) onSession(ctx context.Context, a *arguments) (Engine, uuid.UUI
 	return engine, *id, s.own(ctx, engine, *id)
 }
 
-// sessionResume brings a stored session back: {session}.
+// sessionResume loads a stored session: {session}.
 func (s commands) sessionResume(ctx context.Context, a *arguments) (any, error) {
 	engine, id, err := s.onSession(ctx, a)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/agent-lsp/agent-lsp/session"
 )
 
-// status describes server, client and engine: {}. It holds no secret and no text
-// of a document.
+// status returns the state of server, client and engine: {}. It contains no secret
+// and no text of a document.
 func (s commands) status(ctx context.Context, a *arguments) (any, error) {
 	if err := a.done(); err != nil {
 		return nil, err

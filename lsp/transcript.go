@@ -17,10 +17,10 @@ import (
 	"go.lsp.dev/uri"
 )
 
-// scheme is that of the documents which the server makes up.
+// scheme is the URI scheme of the server's virtual documents.
 const scheme = "agent"
 
-// transcript answers a session's events: {session, after?}.
+// transcript returns a session's events: {session, after?}.
 func (s commands) transcript(ctx context.Context, a *arguments) (any, error) {
 	after := a.index("after")
 	engine, id, err := s.onSession(ctx, a)
@@ -53,7 +53,7 @@ func (s commands) transcriptOpen(ctx context.Context, a *arguments) (any, error)
 	if err := s.own(ctx, engine, *id); err != nil {
 		return nil, err
 	}
-	a.ticket.leave() // what remains is the editor's
+	a.ticket.leave() // the rest is up to the editor
 	if !s.client.showDocument {
 		return nil, fmt.Errorf("the editor shows no documents for a server (window.showDocument): read %s instead", transcriptURI(*id))
 	}
@@ -80,7 +80,7 @@ func (s commands) transcriptOpen(ctx context.Context, a *arguments) (any, error)
 	}{name}, nil
 }
 
-// latest is the session of the client's folders that changed last.
+// latest returns the session of the client's folders that changed last.
 func (s commands) latest(ctx context.Context, engine Engine) (*uuid.UUID, error) {
 	l, err := engine.List(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Server) textDocumentContent(ctx context.Context, params jsontext.Value)
 	if err != nil {
 		return nil, err
 	}
-	// The key has one spelling of the scheme and of what is escaped.
+	// The key has one spelling of the scheme and of escaped characters.
 	name, ok := strings.CutPrefix(text.Key(p.URI), scheme+"://session/")
 	name, md := strings.CutSuffix(name, ".md")
 	id, err := uuid.Parse(name)
@@ -142,8 +142,8 @@ func (s commands) markdown(ctx context.Context, engine Engine, id uuid.UUID) (st
 	return Markdown(id, entries), nil
 }
 
-// shown are the transcripts that the client has, and where copies for clients
-// without textDocumentContent are.
+// shown are the transcripts that the client has, and the directory of copies for
+// clients without textDocumentContent.
 type shown struct {
 	mu   sync.Mutex // guards what follows
 	uris map[uuid.UUID]string
@@ -159,7 +159,7 @@ func (x *shown) add(id uuid.UUID, name string) {
 	x.uris[id] = strings.Clone(name)
 }
 
-// refresh asks a client that has a session's transcript to read it again.
+// refresh requests that a client which shows a session's transcript reads it again.
 func (s *Server) refresh(id uuid.UUID) {
 	s.shown.mu.Lock()
 	name, ok := s.shown.uris[id]
@@ -177,8 +177,8 @@ func (s *Server) refresh(id uuid.UUID) {
 	})
 }
 
-// writeTranscript makes a file of a transcript for a client that cannot show the
-// server's own documents, and answers its URI.
+// writeTranscript writes a transcript to a file, for a client that cannot show the
+// server's own documents, and returns its URI.
 func (s commands) writeTranscript(ctx context.Context, engine Engine, id uuid.UUID) (string, error) {
 	out, err := s.markdown(ctx, engine, id)
 	if err != nil {

@@ -109,7 +109,7 @@ func TestAFileThatTheEditorReadsAgainIsInStep(t *testing.T) {
 }
 
 // TestACancelledEditThatShowsIsTold cancels while the text is in the buffer and the
-// editor has not answered: it asks the person, or saves slowly.
+// editor has not replied: it asks the person, or saves slowly.
 func TestACancelledEditThatShowsIsTold(t *testing.T) {
 	for _, saves := range []bool{true, false} {
 		r := start(t, lsptest.Options{Edits: lsptest.EditHold, SavesEdits: saves}, map[string]string{"a.txt": before})
