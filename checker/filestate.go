@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // maxState is the size up to which a file's bytes tell its states apart.
@@ -30,18 +31,18 @@ func stateOf(folder, path string) fileState {
 		return fileState{}
 	}
 	defer root.Close()
-	info, err := root.Stat(rel)
+	// A named pipe must not wait for its other end.
+	file, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fileState{known: true, missing: true}
 	}
-	if err != nil || !info.Mode().IsRegular() {
-		return fileState{}
-	}
-	file, err := root.Open(rel)
 	if err != nil {
 		return fileState{}
 	}
 	defer file.Close() //nolint:errcheck // only read
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return fileState{}
+	}
 	sum := sha256.New()
 	if n, err := io.Copy(sum, io.LimitReader(file, maxState+1)); err != nil || n > maxState {
 		return fileState{}
