@@ -202,9 +202,9 @@ func (e *slow) State(string) string {
 	return ""
 }
 
-// TestAnAskThatIsCancelledHasItsPlaceInTheScript checks that what a script replies
+// TestACancelledRequestHasItsPlaceInTheScript checks that what a script replies
 // next does not depend on how far a cancelled ask had come.
-func TestAnAskThatIsCancelledHasItsPlaceInTheScript(t *testing.T) {
+func TestACancelledRequestHasItsPlaceInTheScript(t *testing.T) {
 	const turns = 20
 	entries := "version: 1\nentries:\n"
 	for i := range turns {

@@ -376,7 +376,7 @@ func TestASummaryThatIsNotWholeIsNotTaken(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatLostItsEndIsToldAsOne(t *testing.T) {
+func TestAReplyThatLostItsEndIsNoted(t *testing.T) {
 	for finish, want := range map[string]string{
 		"length": "the reply was cut by the output limit; prompt to go on, or raise max_output of profile demo", "max_tokens": "the reply was cut by the output limit",
 		"max_output_tokens": "the reply was cut by the output limit", "content_filter": "the reply was cut by the provider's filter", "refusal": "the model refused to go on", "stop": "",

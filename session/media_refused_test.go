@@ -190,7 +190,7 @@ func TestAFailureAboutSomethingElseKeepsThePicture(t *testing.T) {
 }
 
 // A refusal that was not about the pictures after all keeps none of them back.
-func TestARefusalThatStaysIsToldAndForgotten(t *testing.T) {
+func TestARefusalThatStaysIsReportedAndForgotten(t *testing.T) {
 	first := drawn(9, 9, 80, false)
 	r := start(t, map[string]string{"a.png": first, "t.txt": "file text\n"}, "version: 1\nentries: []\n")
 	heard := seeing(t, r, true, `{fail: {kind: error, error: bad_request, message: "model my-image-model is not known"}}, {fail: {kind: error, error: bad_request, message: no such model}}, {text: Seen.}`)

@@ -54,7 +54,7 @@ func TestACallThatWasCutByTheOutputLimitIsNotRun(t *testing.T) {
 	}
 }
 
-func TestCallsWithOneIDAreToldApart(t *testing.T) {
+func TestCallsWithOneIDStayApart(t *testing.T) {
 	appending := func(text string) model.FunctionCall {
 		return model.FunctionCall{ID: "dup1", Name: "exec", Arguments: `{"argv":["sh","-c","echo ` + text + ` >> f; echo did ` + text + `"]}`}
 	}

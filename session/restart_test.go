@@ -51,9 +51,9 @@ var halves = map[string][]string{
 	},
 }
 
-// TestHalfAnAnswerIsWithdrawn has a server break off a reply after a text and a
+// TestHalfAReplyIsWithdrawn has a server break off a reply after a text and a
 // call: nothing of it is kept or run, and who watched is told.
-func TestHalfAnAnswerIsWithdrawn(t *testing.T) {
+func TestHalfAReplyIsWithdrawn(t *testing.T) {
 	const anew = "\n[the reply was cut off; here it is anew]\n"
 	for wire, w := range wires {
 		half := "data: " + strings.Join(halves[wire], "\n\ndata: ") + "\n\n"

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestWhateverBytesAnEventHoldsItIsStored has bytes that are not UTF-8 in every
+// TestAnEventOfAnyBytesIsStored has bytes that are not UTF-8 in every
 // member of every kind of event.
-func TestWhateverBytesAnEventHoldsItIsStored(t *testing.T) {
+func TestAnEventOfAnyBytesIsStored(t *testing.T) {
 	const bad, text, name = "a\xe9\x80\xc3b\xff", "a\ufffdb\ufffd", `a\xE9\x80\xC3b\xFF`
 	list := func(s string) []string { return []string{"fine", s} }
 	missing := map[event.Kind]bool{}
