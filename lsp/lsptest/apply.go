@@ -96,12 +96,12 @@ type textEdit struct {
 // errStale is an edit of another version than the buffer's.
 var errStale = errors.New("the document has another version")
 
-// applyEdit handles the request; e.mu is held.
-func (e *Editor) applyEdit(m Message, how EditAnswer) {
+// applyEdit handles the request; mu is held.
+func (a *answering) applyEdit(m Message, how EditAnswer) {
 	var p applyParams
 	if err := json.Unmarshal(m.Params, &p); err != nil {
-		e.fault("workspace/applyEdit does not decode: %s", err)
-		e.respond(m.ID, nil, &Error{Code: -32602, Message: err.Error()})
+		a.fault("workspace/applyEdit does not decode: %s", err)
+		a.respond(m.ID, nil, &Error{Code: -32602, Message: err.Error()})
 		return
 	}
 	entries := p.Edit.DocumentChanges
@@ -113,41 +113,41 @@ func (e *Editor) applyEdit(m Message, how EditAnswer) {
 		}{URI: uri}
 		entries = append(entries, x)
 	}
-	e.checkEdit(p, m.Params)
-	e.behaviour.formats = how == EditFormatted
+	a.checkEdit(p, m.Params)
+	a.formats = how == EditFormatted
 	switch how {
 	case EditSkip:
-		e.applied(m.ID, nil)
+		a.applied(m.ID, nil)
 	case EditRefuse:
-		e.applied(m.ID, errors.New("the editor refuses edits"))
+		a.applied(m.ID, errors.New("the editor refuses edits"))
 	case EditError:
-		e.respond(m.ID, nil, &Error{Code: -32603, Message: "the editor is told to fail"})
+		a.respond(m.ID, nil, &Error{Code: -32603, Message: "the editor is told to fail"})
 	case EditNever:
 	case EditMute:
-		_, _ = e.perform(entries, true)
+		_, _ = a.perform(entries, true)
 	case EditHalf:
-		_, _ = e.perform(half(entries), true)
-		e.applied(m.ID, errors.New("the editor failed half way"))
+		_, _ = a.perform(half(entries), true)
+		a.applied(m.ID, errors.New("the editor failed half way"))
 	case EditOther:
 		disturb(entries)
-		_, err := e.perform(entries, true)
-		e.applied(m.ID, err)
+		_, err := a.perform(entries, true)
+		a.applied(m.ID, err)
 	case EditTyped, EditTypedTrue:
-		e.typeBefore(entries)
-		_, err := e.perform(entries, true)
+		a.typeBefore(entries)
+		_, err := a.perform(entries, true)
 		if how == EditTypedTrue {
 			err = nil
 		}
-		e.applied(m.ID, err)
+		a.applied(m.ID, err)
 	case EditUnheard:
-		_, err := e.perform(slices.DeleteFunc(entries, func(x entry) bool { return x.TextDocument != nil && e.target(x) == nil }), true)
-		e.applied(m.ID, err)
+		_, err := a.perform(slices.DeleteFunc(entries, func(x entry) bool { return x.TextDocument != nil && a.target(x) == nil }), true)
+		a.applied(m.ID, err)
 	case EditAfter, EditLazy:
-		late, err := e.perform(entries, false)
-		e.applied(m.ID, err)
-		e.late = append(e.late, late...)
+		late, err := a.perform(entries, false)
+		a.applied(m.ID, err)
+		a.late = append(a.late, late...)
 		if how == EditAfter {
-			e.flush()
+			a.flush()
 		}
 	case EditStaleTrue:
 		for i := range entries {
@@ -155,14 +155,14 @@ func (e *Editor) applyEdit(m Message, how EditAnswer) {
 				x.Version = nil
 			}
 		}
-		_, err := e.perform(entries, true)
+		_, err := a.perform(entries, true)
 		if errors.Is(err, errStale) {
 			err = nil
 		}
-		e.applied(m.ID, err)
+		a.applied(m.ID, err)
 	default:
-		_, err := e.perform(entries, true)
-		e.applied(m.ID, err)
+		_, err := a.perform(entries, true)
+		a.applied(m.ID, err)
 	}
 }
 
@@ -176,42 +176,42 @@ func disturb(entries []entry) {
 }
 
 // typeBefore types a line into each open document that entries would edit.
-func (e *Editor) typeBefore(entries []entry) {
+func (d *documents) typeBefore(entries []entry) {
 	for _, x := range entries {
-		if b := e.target(x); b != nil {
-			e.change1(b, b.uri, []text.Change{{Range: &protocol.Range{}, Text: "typed meanwhile\n"}})
+		if b := d.target(x); b != nil {
+			d.change1(b, b.uri, []text.Change{{Range: &protocol.Range{}, Text: "typed meanwhile\n"}})
 		}
 	}
 }
 
 // Flush sends the didChange of edits that were taken lazily.
-func (e *Editor) Flush() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.flush()
+func (d *documents) Flush() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.flush()
 }
 
-func (e *Editor) flush() {
-	late := e.late
-	e.late = nil
+func (d *documents) flush() {
+	late := d.late
+	d.late = nil
 	for _, send := range late {
 		send()
 	}
 }
 
-func (e *Editor) target(x entry) *buffer {
+func (d *documents) target(x entry) *buffer {
 	if x.TextDocument == nil {
 		return nil
 	}
-	return e.lookup(x.TextDocument.URI)
+	return d.lookup(x.TextDocument.URI)
 }
 
-func (e *Editor) applied(id jsontext.Value, err error) {
+func (a *answering) applied(id jsontext.Value, err error) {
 	if err != nil {
-		e.respond(id, object{"applied": false, "failureReason": err.Error()}, nil)
+		a.respond(id, object{"applied": false, "failureReason": err.Error()}, nil)
 		return
 	}
-	e.respond(id, object{"applied": true}, nil)
+	a.respond(id, object{"applied": true}, nil)
 }
 
 // half is the first half of the entries; of a single one the first half of its
@@ -233,15 +233,15 @@ func half(entries []entry) []entry {
 
 // perform applies the entries in order, without a way back, as editors do. With
 // now false the notifications of text changes are answered instead of sent.
-func (e *Editor) perform(entries []entry, now bool) (late []func(), err error) {
+func (d *documents) perform(entries []entry, now bool) (late []func(), err error) {
 	for _, x := range entries {
 		if x.TextDocument == nil {
-			if err := e.fileOperation(x); err != nil {
+			if err := d.fileOperation(x); err != nil {
 				return late, err
 			}
 			continue
 		}
-		send, err := e.editText(x, now)
+		send, err := d.editText(x, now)
 		if err != nil {
 			return late, err
 		}
@@ -252,11 +252,11 @@ func (e *Editor) perform(entries []entry, now bool) (late []func(), err error) {
 
 // editText edits one document; one that is not open is opened, unsaved, as a
 // background tab.
-func (e *Editor) editText(x entry, now bool) (late func(), err error) {
+func (d *documents) editText(x entry, now bool) (late func(), err error) {
 	uri := x.TextDocument.URI
-	b := e.lookup(uri)
+	b := d.lookup(uri)
 	if b == nil {
-		if b, err = e.background(uri); err != nil {
+		if b, err = d.background(uri); err != nil {
 			return nil, err
 		}
 	} else if v := x.TextDocument.Version; v != nil && *v != b.version {
@@ -265,38 +265,38 @@ func (e *Editor) editText(x entry, now bool) (late func(), err error) {
 	edits := make([]protocol.TextEdit, len(x.Edits))
 	for i, t := range x.Edits {
 		edits[i] = protocol.TextEdit{Range: t.Range, NewText: t.NewText}
-		e.checkRange(b, t.Range)
+		d.checkRange(b, t.Range)
 	}
-	want, err := b.doc.ApplyEdits(edits, e.encoding)
+	want, err := b.doc.ApplyEdits(edits, d.encoding)
 	if err != nil {
-		e.fault("edit of %s: %s", uri, err)
+		d.fault("edit of %s: %s", uri, err)
 		return nil, err
 	}
 	changes := backwards(edits)
 	commit := func() {
-		e.change1(b, b.uri, changes)
+		d.change1(b, b.uri, changes)
 		if got := b.doc.String(); got != want {
-			e.fault("edits of %s give %q in their order and %q one by one", uri, want, got)
+			d.fault("edits of %s give %q in their order and %q one by one", uri, want, got)
 		}
 	}
 	if now {
 		commit()
 		commit = func() {}
 	}
-	if e.behaviour.formats {
-		e.change1(b, b.uri, []text.Change{{Range: &protocol.Range{}, Text: "formatted\n"}})
+	if d.formats {
+		d.change1(b, b.uri, []text.Change{{Range: &protocol.Range{}, Text: "formatted\n"}})
 	}
-	if e.options.SavesEdits {
+	if d.options.SavesEdits {
 		if !now { // what is saved must have been announced
 			commit()
 			commit = func() {}
 		}
-		return commit, e.save(b)
+		return commit, d.save(b)
 	}
 	return commit, nil
 }
 
-func (e *Editor) background(uri string) (*buffer, error) {
+func (d *documents) background(uri string) (*buffer, error) {
 	path, err := text.Path(uri)
 	if err != nil {
 		return nil, err
@@ -305,13 +305,13 @@ func (e *Editor) background(uri string) (*buffer, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	b := e.newBuffer(uri, string(content))
-	e.open(b)
+	b := d.newBuffer(uri, string(content))
+	d.open(b)
 	return b, nil
 }
 
 // fileOperation acts on the disk at once, as editors do.
-func (e *Editor) fileOperation(x entry) error {
+func (d *documents) fileOperation(x entry) error {
 	switch x.Kind {
 	case "create":
 		path, err := text.Path(x.URI)
@@ -336,9 +336,9 @@ func (e *Editor) fileOperation(x entry) error {
 		if err != nil {
 			return err
 		}
-		if b := e.lookup(x.URI); b != nil {
-			delete(e.buffers, text.Key(x.URI))
-			e.send(Message{Method: "textDocument/didClose", Params: raw(object{"textDocument": object{"uri": b.uri}})})
+		if b := d.lookup(x.URI); b != nil {
+			delete(d.buffers, text.Key(x.URI))
+			d.send(Message{Method: "textDocument/didClose", Params: raw(object{"textDocument": object{"uri": b.uri}})})
 		}
 		return os.Remove(path)
 	case "rename":
@@ -356,33 +356,33 @@ func (e *Editor) fileOperation(x entry) error {
 }
 
 // checkEdit finds what the client did not offer, or does not understand.
-func (e *Editor) checkEdit(p applyParams, raw jsontext.Value) {
+func (a *answering) checkEdit(p applyParams, raw jsontext.Value) {
 	for _, x := range get[[]jsontext.Value](raw, "edit", "documentChanges") {
 		document := get[jsontext.Value](x, "textDocument")
 		if document != nil && get[jsontext.Value](document, "version") == nil {
-			e.fault("edit without a version, not even null, which Neovim trips over: %s", x)
+			a.fault("edit without a version, not even null, which Neovim trips over: %s", x)
 		}
 	}
-	if e.options.NoApplyEdit {
-		e.fault("workspace/applyEdit was sent to a client without it")
+	if a.options.NoApplyEdit {
+		a.fault("workspace/applyEdit was sent to a client without it")
 	}
-	if e.options.NoDocumentChanges && len(p.Edit.DocumentChanges) > 0 {
-		e.fault("documentChanges were sent to a client without them")
+	if a.options.NoDocumentChanges && len(p.Edit.DocumentChanges) > 0 {
+		a.fault("documentChanges were sent to a client without them")
 	}
 	for _, x := range p.Edit.DocumentChanges {
-		if e.options.NoCreate && x.TextDocument == nil {
-			e.fault("a resource operation %q was sent to a client without it", x.Kind)
+		if a.options.NoCreate && x.TextDocument == nil {
+			a.fault("a resource operation %q was sent to a client without it", x.Kind)
 		}
 	}
 }
 
 // checkRange finds positions that are not in the document or not at a character.
-func (e *Editor) checkRange(b *buffer, r protocol.Range) {
+func (d *documents) checkRange(b *buffer, r protocol.Range) {
 	for _, p := range []protocol.Position{r.Start, r.End} {
-		again := b.doc.Position(b.doc.Offset(p, e.encoding), e.encoding)
+		again := b.doc.Position(b.doc.Offset(p, d.encoding), d.encoding)
 		// A new file's text may be told as 0:0 to 1:0, which is right in all editors.
 		if again != p && (b.doc.Len() != 0 || p.Line != 1 || p.Character != 0) {
-			e.fault("position %d:%d is not in %s, which has %d lines", p.Line, p.Character, b.uri, b.doc.Lines())
+			d.fault("position %d:%d is not in %s, which has %d lines", p.Line, p.Character, b.uri, b.doc.Lines())
 		}
 	}
 }

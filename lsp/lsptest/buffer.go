@@ -24,34 +24,43 @@ type buffer struct {
 	saved   string // what the disk had when it was last read or written
 }
 
-// lookup finds a buffer under any spelling of its URI; e.mu is held.
-func (e *Editor) lookup(uri string) *buffer { return e.buffers[text.Key(uri)] }
+// documents are the open buffers and how they change; conn.mu guards them.
+type documents struct {
+	*conn
+	encoding text.Encoding
+	buffers  map[string]*buffer // by text.Key of the URI
+	late     []func()           // didChanges that EditLazy has kept back
+	formats  bool               // a formatter changes what the edit that is being taken changed
+}
+
+// lookup finds a buffer under any spelling of its URI; mu is held.
+func (d *documents) lookup(uri string) *buffer { return d.buffers[text.Key(uri)] }
 
 // Open opens a file with its text on disk, or as an empty new one, and answers
 // its URI. A URI is opened as it is spelled; a path is an absolute one.
-func (e *Editor) Open(file string) string {
+func (d *documents) Open(file string) string {
 	uri := asURI(file)
 	path, err := text.Path(uri)
 	if err != nil {
-		e.fatalf("open: %s", err)
+		d.fatalf("open: %s", err)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		e.fatalf("open: %s", err)
+		d.fatalf("open: %s", err)
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.open(e.newBuffer(uri, string(content)))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open(d.newBuffer(uri, string(content)))
 	return uri
 }
 
 // newBuffer is one with what the disk has.
-func (e *Editor) newBuffer(uri, content string) *buffer {
+func (d *documents) newBuffer(uri, content string) *buffer {
 	b := &buffer{uri: uri, version: 1}
-	if e.options.ZeroVersion {
+	if d.options.ZeroVersion {
 		b.version = 0
 	}
-	if content == "" && e.options.EmptyLine {
+	if content == "" && d.options.EmptyLine {
 		content = "\n"
 	}
 	b.doc, b.saved = text.New(content), content
@@ -59,10 +68,10 @@ func (e *Editor) newBuffer(uri, content string) *buffer {
 }
 
 // OpenText opens a document of any scheme with a text, at a version.
-func (e *Editor) OpenText(uri, content string, version int32) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.open(&buffer{uri: uri, version: version, doc: text.New(content)})
+func (d *documents) OpenText(uri, content string, version int32) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open(&buffer{uri: uri, version: version, doc: text.New(content)})
 }
 
 func asURI(file string) string {
@@ -72,10 +81,10 @@ func asURI(file string) string {
 	return text.URI(file)
 }
 
-// open sends didOpen; e.mu is held.
-func (e *Editor) open(b *buffer) {
-	e.buffers[text.Key(b.uri)] = b
-	e.send(Message{Method: "textDocument/didOpen", Params: raw(object{"textDocument": object{
+// open sends didOpen; mu is held.
+func (d *documents) open(b *buffer) {
+	d.buffers[text.Key(b.uri)] = b
+	d.send(Message{Method: "textDocument/didOpen", Params: raw(object{"textDocument": object{
 		"uri": b.uri, "languageId": language(b.uri), "version": b.version, "text": b.doc.String(),
 	}})})
 }
@@ -87,30 +96,30 @@ func language(uri string) string {
 	return "plaintext"
 }
 
-// must answers the buffer of a URI; e.mu is held. It unlocks before it fails.
-func (e *Editor) must(uri string) *buffer {
-	b := e.lookup(uri)
+// must answers the buffer of a URI; mu is held. It unlocks before it fails.
+func (d *documents) must(uri string) *buffer {
+	b := d.lookup(uri)
 	if b == nil {
-		e.mu.Unlock()
-		defer e.mu.Lock()
-		e.fatalf("%s is not open in the editor", uri)
+		d.mu.Unlock()
+		defer d.mu.Lock()
+		d.fatalf("%s is not open in the editor", uri)
 	}
 	return b
 }
 
 // Change applies changes to a buffer as one didChange. The URI is sent as it is
 // spelled here.
-func (e *Editor) Change(uri string, changes ...text.Change) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.flush()
-	e.change1(e.must(uri), uri, changes)
+func (d *documents) Change(uri string, changes ...text.Change) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.flush()
+	d.change1(d.must(uri), uri, changes)
 }
 
-// change1 is Change; e.mu is held.
-func (e *Editor) change1(b *buffer, spelled string, changes []text.Change) {
-	b.doc = b.doc.Apply(changes, e.encoding)
-	b.version += e.options.VersionStep
+// change1 is Change; mu is held.
+func (d *documents) change1(b *buffer, spelled string, changes []text.Change) {
+	b.doc = b.doc.Apply(changes, d.encoding)
+	b.version += d.options.VersionStep
 	list := []object{}
 	for _, c := range changes {
 		entry := object{"text": c.Text}
@@ -119,7 +128,7 @@ func (e *Editor) change1(b *buffer, spelled string, changes []text.Change) {
 		}
 		list = append(list, entry)
 	}
-	e.send(Message{Method: "textDocument/didChange", Params: raw(object{
+	d.send(Message{Method: "textDocument/didChange", Params: raw(object{
 		"textDocument": object{"uri": spelled, "version": b.version}, "contentChanges": list,
 	})})
 }
@@ -130,28 +139,28 @@ func jsonRange(r protocol.Range) object {
 }
 
 // Replace changes the one place where old stands in a buffer, as typing does.
-func (e *Editor) Replace(uri, old, new string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.flush()
-	b := e.must(uri)
+func (d *documents) Replace(uri, old, new string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.flush()
+	b := d.must(uri)
 	at := strings.Index(b.doc.String(), old)
 	if n := strings.Count(b.doc.String(), old); n != 1 {
-		e.mu.Unlock()
-		defer e.mu.Lock()
-		e.fatalf("%q stands %d times in %s, want once", old, n, uri)
+		d.mu.Unlock()
+		defer d.mu.Lock()
+		d.fatalf("%q stands %d times in %s, want once", old, n, uri)
 	}
-	r := b.doc.Range(at, at+len(old), e.encoding)
-	e.change1(b, b.uri, []text.Change{{Range: &r, Text: new}})
+	r := b.doc.Range(at, at+len(old), d.encoding)
+	d.change1(b, b.uri, []text.Change{{Range: &r, Text: new}})
 }
 
 // SetText makes the whole text of a buffer another one, by edits of its lines.
-func (e *Editor) SetText(uri, content string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.flush()
-	b := e.must(uri)
-	e.change1(b, b.uri, backwards(b.doc.Edits(content, e.encoding)))
+func (d *documents) SetText(uri, content string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.flush()
+	b := d.must(uri)
+	d.change1(b, b.uri, backwards(b.doc.Edits(content, d.encoding)))
 }
 
 // backwards makes changes, each against the result of the one before, of edits
@@ -171,19 +180,19 @@ func backwards(edits []protocol.TextEdit) []text.Change {
 }
 
 // Save writes a buffer to its file and sends didSave.
-func (e *Editor) Save(uri string) {
-	e.mu.Lock()
-	e.flush()
-	b := e.must(uri)
-	err := e.save(b)
-	e.mu.Unlock()
+func (d *documents) Save(uri string) {
+	d.mu.Lock()
+	d.flush()
+	b := d.must(uri)
+	err := d.save(b)
+	d.mu.Unlock()
 	if err != nil {
-		e.fatalf("save: %s", err)
+		d.fatalf("save: %s", err)
 	}
 }
 
-// save is Save; e.mu is held.
-func (e *Editor) save(b *buffer) error {
+// save is Save; mu is held.
+func (d *documents) save(b *buffer) error {
 	path, err := text.Path(b.uri)
 	if err != nil {
 		return err
@@ -192,43 +201,43 @@ func (e *Editor) save(b *buffer) error {
 		return fmt.Errorf("save a buffer: %w", err)
 	}
 	b.saved = b.doc.String()
-	e.send(Message{Method: "textDocument/didSave", Params: raw(object{"textDocument": object{"uri": b.uri}})})
+	d.send(Message{Method: "textDocument/didSave", Params: raw(object{"textDocument": object{"uri": b.uri}})})
 	return nil
 }
 
 // CloseDocument closes a buffer; what was not saved is lost.
-func (e *Editor) CloseDocument(uri string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.must(uri)
-	delete(e.buffers, text.Key(uri))
-	e.send(Message{Method: "textDocument/didClose", Params: raw(object{"textDocument": object{"uri": uri}})})
+func (d *documents) CloseDocument(uri string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.must(uri)
+	delete(d.buffers, text.Key(uri))
+	d.send(Message{Method: "textDocument/didClose", Params: raw(object{"textDocument": object{"uri": uri}})})
 }
 
 // Text is a buffer's text, ok whether it is open.
-func (e *Editor) Text(uri string) (content string, ok bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if b := e.lookup(uri); b != nil {
+func (d *documents) Text(uri string) (content string, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if b := d.lookup(uri); b != nil {
 		return b.doc.String(), true
 	}
 	return "", false
 }
 
 // Version is a buffer's version, 0 where it is not open.
-func (e *Editor) Version(uri string) int32 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if b := e.lookup(uri); b != nil {
+func (d *documents) Version(uri string) int32 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if b := d.lookup(uri); b != nil {
 		return b.version
 	}
 	return 0
 }
 
 // Dirty says whether a buffer holds something that was not saved.
-func (e *Editor) Dirty(uri string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	b := e.lookup(uri)
+func (d *documents) Dirty(uri string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b := d.lookup(uri)
 	return b != nil && b.doc.String() != b.saved
 }

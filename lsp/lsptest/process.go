@@ -54,12 +54,12 @@ func (p *process) start() (in io.ReadCloser, out io.WriteCloser, err error) {
 }
 
 // wait answers the exit code, -1 for a death by signal.
-func (p *process) wait(e *Editor) int {
+func (p *process) wait(c *conn) int {
 	select {
 	case <-p.exited:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(e.options.Timeout):
-		e.fatalf("the server's process %d does not end", p.cmd.Process.Pid)
+	case <-time.After(c.options.Timeout):
+		c.fatalf("the server's process %d does not end", p.cmd.Process.Pid)
 		return -1
 	}
 }
@@ -72,7 +72,7 @@ func (p *process) kill() {
 }
 
 // ExitCode waits for the server's process alone, whatever is left of its output.
-func (e *Editor) ExitCode() int { return e.process.wait(e) }
+func (e *Editor) ExitCode() int { return e.process.wait(e.conn) }
 
 // PID is the server's process id, 0 for an attached one.
 func (e *Editor) PID() int {

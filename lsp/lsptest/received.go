@@ -12,6 +12,15 @@ import (
 	"go.lsp.dev/protocol"
 )
 
+// received is what the server's notifications brought; conn.mu guards it.
+type received struct {
+	*conn
+	progress map[string]*Progress
+	findings map[string]Diagnostics // by text.Key
+	events   []Event
+	deltas   []Delta
+}
+
 // Progress is what was reported under one token.
 type Progress struct {
 	Created bool     // and answered with success
@@ -40,33 +49,19 @@ func (p *Progress) check() error {
 // Open says that it has begun and not ended.
 func (p *Progress) Open() bool { return len(p.Kinds) > 0 && p.Kinds[len(p.Kinds)-1] != "end" }
 
-func (e *Editor) createProgress(m Message) {
-	p := e.token(string(get[jsontext.Value](m.Params, "token")))
-	switch e.behaviour.creates {
-	case ProgressNever:
-	case ProgressHold:
-		e.held = append(e.held, m)
-	case ProgressError:
-		e.respond(m.ID, nil, &Error{Code: -32603, Message: "the editor is told to fail"})
-	default:
-		p.Created = true
-		e.respond(m.ID, nil, nil)
+func (r *received) token(name string) *Progress {
+	if r.progress[name] == nil {
+		r.progress[name] = &Progress{}
 	}
-}
-
-func (e *Editor) token(name string) *Progress {
-	if e.progress[name] == nil {
-		e.progress[name] = &Progress{}
-	}
-	return e.progress[name]
+	return r.progress[name]
 }
 
 // Progresses is what was reported, by token as JSON.
-func (e *Editor) Progresses() map[string]Progress {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (r *received) Progresses() map[string]Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	out := map[string]Progress{}
-	for k, p := range e.progress {
+	for k, p := range r.progress {
 		out[k] = *p
 	}
 	return out
@@ -99,29 +94,29 @@ type Diagnostics struct {
 	Times       int                   `json:"-"` // how often anything was published
 }
 
-// notified takes a notification of the server; e.mu is held.
-func (e *Editor) notified(m Message) {
+// notified takes a notification of the server; mu is held.
+func (r *received) notified(m Message) {
 	switch m.Method {
 	case "agent/transcript":
-		e.unless(e.options.Transcript, m)
+		r.unless(r.options.Transcript, m)
 		var x Event
 		if err := json.Unmarshal(m.Params, &x); err != nil {
-			e.fault("%s does not decode: %s", m.Method, err)
+			r.fault("%s does not decode: %s", m.Method, err)
 		}
-		e.events = append(e.events, x)
+		r.events = append(r.events, x)
 	case "agent/delta":
-		e.unless(e.options.Transcript, m)
+		r.unless(r.options.Transcript, m)
 		var x Delta
 		if err := json.Unmarshal(m.Params, &x); err != nil {
-			e.fault("%s does not decode: %s", m.Method, err)
+			r.fault("%s does not decode: %s", m.Method, err)
 		}
-		e.deltas = append(e.deltas, x)
+		r.deltas = append(r.deltas, x)
 	case "textDocument/publishDiagnostics":
-		e.published(m)
+		r.published(m)
 	case "$/progress":
-		e.unless(!e.options.NoProgress, m)
+		r.unless(!r.options.NoProgress, m)
 		value := get[jsontext.Value](m.Params, "value")
-		p := e.token(string(get[jsontext.Value](m.Params, "token")))
+		p := r.token(string(get[jsontext.Value](m.Params, "token")))
 		p.early = p.early || !p.Created
 		p.Kinds = append(p.Kinds, get[string](value, "kind"))
 		if t := get[string](value, "title"); t != "" {
@@ -133,12 +128,12 @@ func (e *Editor) notified(m Message) {
 	case "window/logMessage", "window/showMessage", "$/logTrace", "telemetry/event", "$/cancelRequest":
 	default:
 		if !strings.HasPrefix(m.Method, "$/") {
-			e.fault("unknown notification %s", m.Method)
+			r.fault("unknown notification %s", m.Method)
 		}
 	}
 }
 
-func (e *Editor) published(m Message) {
+func (r *received) published(m Message) {
 	var d Diagnostics
 	err := json.Unmarshal(m.Params, &d)
 	for _, r := range d.Raw {
@@ -149,30 +144,30 @@ func (e *Editor) published(m Message) {
 		d.Diagnostics = append(d.Diagnostics, x)
 	}
 	if err != nil {
-		e.fault("%s does not decode: %s", m.Method, err)
+		r.fault("%s does not decode: %s", m.Method, err)
 		return
 	}
 	key := text.Key(d.URI)
-	if old, ok := e.findings[key]; ok && old.URI != d.URI {
-		e.fault("diagnostics of one document under two spellings, %s and %s", old.URI, d.URI)
+	if old, ok := r.findings[key]; ok && old.URI != d.URI {
+		r.fault("diagnostics of one document under two spellings, %s and %s", old.URI, d.URI)
 	}
-	d.Times = e.findings[key].Times + 1
-	e.findings[key] = d
+	d.Times = r.findings[key].Times + 1
+	r.findings[key] = d
 }
 
 // Diagnostics is what was published last for a document, under any spelling.
-func (e *Editor) Diagnostics(uri string) Diagnostics {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.findings[text.Key(uri)]
+func (r *received) Diagnostics(uri string) Diagnostics {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.findings[text.Key(uri)]
 }
 
 // AllDiagnostics is what was published last for each document, by its URI.
-func (e *Editor) AllDiagnostics() map[string]Diagnostics {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (r *received) AllDiagnostics() map[string]Diagnostics {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	out := map[string]Diagnostics{}
-	for _, d := range e.findings {
+	for _, d := range r.findings {
 		out[d.URI] = d
 	}
 	return out
@@ -180,32 +175,32 @@ func (e *Editor) AllDiagnostics() map[string]Diagnostics {
 
 // WaitDiagnostics waits until a document has n findings, after at least one
 // publication for it.
-func (e *Editor) WaitDiagnostics(uri string, n int) (d Diagnostics) {
-	e.wait(fmt.Sprintf("%d diagnostics of %s", n, uri), func() bool {
-		d = e.findings[text.Key(uri)]
+func (r *received) WaitDiagnostics(uri string, n int) (d Diagnostics) {
+	r.wait(fmt.Sprintf("%d diagnostics of %s", n, uri), func() bool {
+		d = r.findings[text.Key(uri)]
 		return d.Times > 0 && len(d.Raw) == n
 	})
 	return d
 }
 
 // Events are the transcript's entries that were pushed, in order of arrival.
-func (e *Editor) Events() []Event {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clone(e.events)
+func (r *received) Events() []Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.events)
 }
 
 // Deltas are the pieces of streamed text, in order of arrival.
-func (e *Editor) Deltas() []Delta {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clone(e.deltas)
+func (r *received) Deltas() []Delta {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.deltas)
 }
 
 // WaitEvent waits for a pushed transcript entry.
-func (e *Editor) WaitEvent(what string, match func(Event) bool) (found Event) {
-	e.wait("a transcript event: "+what, func() bool {
-		for _, x := range e.events {
+func (r *received) WaitEvent(what string, match func(Event) bool) (found Event) {
+	r.wait("a transcript event: "+what, func() bool {
+		for _, x := range r.events {
 			if match(x) {
 				found = x
 				return true

@@ -1,9 +1,7 @@
 package lsptest
 
 import (
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/agent-lsp/agent-lsp/lsp/text"
 )
@@ -33,7 +31,7 @@ func (s *script) wait(args []string) {
 	e.wait(what, cond)
 }
 
-// condition is looked at with e.mu held.
+// condition is looked at with mu held.
 func (s *script) condition(e *Editor, from int, args []string) func() bool {
 	need := func(n int, usage string) {
 		if len(args)-1 < n {
@@ -84,44 +82,9 @@ func (s *script) condition(e *Editor, from int, args []string) func() bool {
 	return nil
 }
 
-// since finds a message of the server from a number on; its answer is called with
-// e.mu held.
-func (e *Editor) since(from int, match func(Message) bool) func() bool {
-	return func() bool {
-		for _, m := range e.traffic[min(from, len(e.traffic)):] {
-			if !m.Sent && match(m) {
-				return true
-			}
-		}
-		return false
-	}
-}
-
 func isEvent(kind, contains string) func(Message) bool {
 	return func(m Message) bool {
 		x := get[Event](m.Params)
 		return m.is("agent/transcript") && x.Kind() == kind && strings.Contains(string(x.Event), contains)
-	}
-}
-
-// poll is wait for what no message tells of: it looks again after a moment.
-func (e *Editor) poll(what string, cond func() bool) {
-	const again = 2 * time.Millisecond
-	ticker := time.NewTicker(again)
-	defer ticker.Stop()
-	deadline := time.NewTimer(e.options.Timeout)
-	defer deadline.Stop()
-	for {
-		e.mu.Lock()
-		ok := cond()
-		e.mu.Unlock()
-		if ok {
-			return
-		}
-		select {
-		case <-ticker.C:
-		case <-deadline.C:
-			e.fatalf("no sign of %s within %s", fmt.Sprint(what), e.options.Timeout)
-		}
 	}
 }
