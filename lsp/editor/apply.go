@@ -13,11 +13,11 @@ import (
 	"go.lsp.dev/uri"
 )
 
-// Apply implements tools.Workspace. An open document is changed by the client and
-// nobody else; a file that is not open is written here, unless it is new and the
+// Apply implements tools.Workspace. Only the client changes an open
+// document; a file that is not open is written here, unless it is new and the
 // client creates files.
 func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, error) {
-	if w.editor.gone() {
+	if w.editor.disconnected() {
 		return tools.Applied{}, orphaned(ctx, e)
 	}
 	unlock, err := w.editor.locks.lock(ctx, RealPath(w.abs(e.Path)))
@@ -28,7 +28,7 @@ func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 	return w.apply(ctx, e)
 }
 
-// apply is Apply for a caller that holds the file's lock.
+// apply is Apply for a caller that has locked the file.
 func (w *workspace) apply(ctx context.Context, e tools.Edit) (tools.Applied, error) {
 	x := w.document(e.Path)
 	switch {
@@ -49,7 +49,7 @@ func (w *workspace) apply(ctx context.Context, e tools.Edit) (tools.Applied, err
 // applyOpen edits a document that the client has open.
 func (w *workspace) applyOpen(ctx context.Context, e tools.Edit, x *Document) (tools.Applied, error) {
 	v, err := w.fits(e, x)
-	if err == nil && v.behind && x.held && w.editor.client.SavesEdits() {
+	if err == nil && v.behind && x.onDisk && w.editor.client.SavesEdits() {
 		if x = w.awaitReload(ctx, e.Path, x); x == nil {
 			return tools.Applied{}, fmt.Errorf("%s was closed in the editor: %w", e.Path, tools.ErrStale)
 		}
@@ -62,9 +62,9 @@ func (w *workspace) applyOpen(ctx context.Context, e tools.Edit, x *Document) (t
 		return tools.Applied{}, w.writeUnder(e)
 	}
 	c := w.editor.client.Features()
-	onDisk := v.gone || w.disk.has(e.Path, e.Before)
+	onDisk := v.deleted || w.disk.has(e.Path, e.Before)
 	edits := x.Text.Edits(e.After, c.Encoding)
-	if len(edits) == 0 { // only the file is another
+	if len(edits) == 0 { // only the file differs
 		if onDisk && !w.disk.has(e.Path, e.After) {
 			return tools.Applied{}, w.writeUnder(e)
 		}
@@ -77,22 +77,22 @@ func (w *workspace) applyOpen(ctx context.Context, e tools.Edit, x *Document) (t
 	return w.reachDisk(ctx, e, onDisk)
 }
 
-// fits looks at a document before an edit of it, and at the file below, which is
-// about to be written over. The error is tools.ErrStale for another text than the
-// edit's, and else says why it cannot be made.
+// fits checks a document before an edit of it, and its file, which will be
+// overwritten. The error is tools.ErrStale if the text differs from the edit's, else
+// it says why the edit cannot be made.
 func (w *workspace) fits(e tools.Edit, x *Document) (view, error) {
 	v := w.view(e.Path, x)
 	switch {
 	case v.clash != nil:
 		return v, v.clash
-	case e.Create != v.gone || v.text != e.Before:
+	case e.Create != v.deleted || v.text != e.Before:
 		return v, fmt.Errorf("%s changed in the editor: %w", e.Path, tools.ErrStale)
 	}
 	return v, nil
 }
 
-// ofBuffer is an edit as its document sees it, which may lack what was changed on
-// the disk.
+// ofBuffer returns an edit relative to its document's text, which may lack changes
+// that were made on the disk.
 func ofBuffer(e tools.Edit, x *Document) tools.Edit {
 	e.Before, e.Open, e.Create = x.Text.String(), true, false
 	return e
@@ -116,8 +116,8 @@ func (w *workspace) applyCreate(ctx context.Context, e tools.Edit) (tools.Applie
 		Options: &protocol.CreateFileOptions{Overwrite: new(false), IgnoreIfExists: new(false)},
 	}}
 	if e.After != "" {
-		// The end on the next line takes the one line along that an editor gives to
-		// an empty buffer.
+		// The range ends on the next line because an editor shows an empty buffer as
+		// one line.
 		changes = append(changes, textEdit(string(u), nil, []protocol.TextEdit{{
 			Range: protocol.Range{End: protocol.Position{Line: 1}}, NewText: e.After,
 		}}))
@@ -134,11 +134,11 @@ func (w *workspace) applyCreate(ctx context.Context, e tools.Edit) (tools.Applie
 	return w.reachDisk(ctx, e, true)
 }
 
-// errUnseen is an edit that the client answered with a yes and that did not show.
+// errUnseen is an edit that the client reported as applied and that did not appear.
 var errUnseen = errors.New("the editor said that it was applied")
 
-// fill writes the text of a new file that the client made, and left empty because it
-// keeps the text in a buffer that it tells no server of.
+// fill writes the text of a new file that the client created and left empty, because
+// it has the text in a buffer that it does not report to any server.
 func (w *workspace) fill(e tools.Edit) error {
 	if w.document(e.Path) != nil {
 		return fmt.Errorf("%s is open by now: %w", e.Path, tools.ErrStale)
@@ -157,7 +157,7 @@ func (w *workspace) editParams(e tools.Edit, edit protocol.WorkspaceEdit) *proto
 	return params
 }
 
-// workspaceEdit is an edit of one document in the form that the client takes.
+// workspaceEdit returns an edit of one document in the form that the client accepts.
 func workspaceEdit(c Features, document string, version *int32, edits []protocol.TextEdit) protocol.WorkspaceEdit {
 	if !c.DocumentChanges {
 		return protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{uri.URI(document): edits}}
@@ -174,67 +174,68 @@ func textEdit(document string, version *int32, edits []protocol.TextEdit) *proto
 	return out
 }
 
-// land sends an edit and answers nil only after its text was seen in the buffer
-// or, where the file is not open, in the file. What the client answers only says
-// how long to look.
+// land sends an edit and returns nil only after its text appeared in the buffer or,
+// if the file is not open, in the file. The client's reply only decides how long to
+// wait for that.
 func (w *workspace) land(ctx context.Context, e tools.Edit, params *protocol.ApplyWorkspaceEditParams) error {
 	watch := w.editor.docs.watch(w.abs(e.Path), e.After)
 	defer w.editor.docs.unwatch(watch)
-	answered := make(chan answer, 1)
+	replies := make(chan reply, 1)
 	asking, stop := context.WithTimeout(ctx, w.editor.limits.Answer)
 	defer stop()
-	w.editor.client.Spawn("apply edit", func() { answered <- w.ask(asking, params) })
-	return w.awaitLanding(ctx, e, watch, answered)
+	w.editor.client.Spawn("apply edit", func() { replies <- w.request(asking, params) })
+	return w.awaitLanding(ctx, e, watch, replies)
 }
 
-// orphaned is the error of an edit whose editor is gone.
+// orphaned returns the error of an edit whose editor has disconnected.
 func orphaned(ctx context.Context, e tools.Edit) error {
-	return fmt.Errorf("edit of %s: %w: %w", e.Path, ErrGone, untilDone(ctx))
+	return fmt.Errorf("edit of %s: %w: %w", e.Path, ErrGone, awaitDone(ctx))
 }
 
-// answer is what a client said to an edit.
-type answer struct {
+// reply is the client's reply to an edit.
+type reply struct {
 	applied bool
 	reason  string
 	err     error
 }
 
-func (a answer) refused() bool { return a.err != nil || !a.applied }
+func (r reply) refused() bool { return r.err != nil || !r.applied }
 
-func (w *workspace) ask(ctx context.Context, params *protocol.ApplyWorkspaceEditParams) (a answer) {
-	a.applied, a.reason, a.err = w.editor.client.ApplyEdit(ctx, params)
-	return a
+// request sends an edit to the client and returns its reply.
+func (w *workspace) request(ctx context.Context, params *protocol.ApplyWorkspaceEditParams) (r reply) {
+	r.applied, r.reason, r.err = w.editor.client.ApplyEdit(ctx, params)
+	return r
 }
 
-// missed is the error of an edit whose text did not show.
-func (w *workspace) missed(e tools.Edit, a answer) error {
-	seen := w.look(e)
+// missed returns the error of an edit whose text did not appear.
+func (w *workspace) missed(e tools.Edit, r reply) error {
+	seen := w.describe(e)
 	switch {
-	case errors.Is(a.err, context.DeadlineExceeded):
+	case errors.Is(r.err, context.DeadlineExceeded):
 		return fmt.Errorf("edit of %s: the editor did not answer within %v; %s", e.Path, w.editor.limits.Answer, seen)
-	case a.err != nil:
-		return fmt.Errorf("edit of %s: the editor answered with an error: %w; %s", e.Path, a.err, seen)
-	case !a.applied && w.overtaken(e):
-		// It is computed again from what is there now, be it what the person typed
-		// or what the editor did of it.
-		return fmt.Errorf("edit of %s: the editor refused it (%s); %s: %w", e.Path, a.reason, seen, tools.ErrStale)
-	case !a.applied && a.reason != "":
-		return fmt.Errorf("edit of %s: the editor refused it (%s); %s", e.Path, a.reason, seen)
-	case !a.applied:
+	case r.err != nil:
+		return fmt.Errorf("edit of %s: the editor answered with an error: %w; %s", e.Path, r.err, seen)
+	case !r.applied && w.overtaken(e):
+		// The caller computes it again from the present text, whether the person or
+		// the editor changed it.
+		return fmt.Errorf("edit of %s: the editor refused it (%s); %s: %w", e.Path, r.reason, seen, tools.ErrStale)
+	case !r.applied && r.reason != "":
+		return fmt.Errorf("edit of %s: the editor refused it (%s); %s", e.Path, r.reason, seen)
+	case !r.applied:
 		return fmt.Errorf("edit of %s: the editor refused it; %s", e.Path, seen)
 	}
 	return fmt.Errorf("edit of %s: %w, but %s", e.Path, errUnseen, seen)
 }
 
-// overtaken tells that an open document is no longer the text that an edit was
+// overtaken reports whether an open document no longer has the text that an edit was
 // computed from.
 func (w *workspace) overtaken(e tools.Edit) bool {
 	x := w.document(e.Path)
 	return x != nil && e.Open && !e.Delete && x.Text.String() != e.Before
 }
 
-// look describes what stands in the place of an edit's text.
-func (w *workspace) look(e tools.Edit) string {
+// describe returns what an edit's document or file has in place of the edit's text.
+func (w *workspace) describe(e tools.Edit) string {
 	where, now := "the file", ""
 	if x := w.document(e.Path); x != nil {
 		where, now = fmt.Sprintf("its document (version %d)", x.Version), x.Text.String()
@@ -264,7 +265,7 @@ func (w *workspace) look(e tools.Edit) string {
 	return fmt.Sprintf("%s holds another text, which differs from the edit's in line %d: read it again", where, firstDifference(now, e.After))
 }
 
-// firstDifference is the number from 1 of the first line that differs.
+// firstDifference returns the number, from 1, of the first line that differs.
 func firstDifference(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -13,13 +13,12 @@ import (
 
 var _ tools.Batcher = (*workspace)(nil)
 
-// ApplyAll implements tools.Batcher: the open documents among the edits are
-// changed by one workspace edit, so that one undo of the editor takes it back. A
-// client that declares neither versions nor how such an edit fails gets one a
-// document: Neovim looks at the version of the first one only, and would edit the
-// wrong lines of another.
-// No editor promises all or nothing, so everything is looked at before the first
-// change, and what was done is taken back when a later part fails.
+// ApplyAll implements tools.Batcher: the open documents among the edits are changed
+// by one workspace edit, which one undo of the editor reverts. A client that declares
+// neither versions nor how such an edit fails gets one edit per document: Neovim
+// checks the version of the first document only, and would edit the wrong lines of
+// another. No editor promises all or nothing, so everything is checked before the
+// first change, and earlier edits are reverted when a later one fails.
 func (w *workspace) ApplyAll(ctx context.Context, edits []tools.Edit) error {
 	unlock, err := w.lockAll(ctx, edits)
 	if err != nil {
@@ -48,21 +47,21 @@ func (w *workspace) ApplyAll(ctx context.Context, edits []tools.Edit) error {
 		}
 	}
 	if err != nil {
-		return errors.Join(err, w.takeBack(ctx, done))
+		return errors.Join(err, w.revert(ctx, done))
 	}
 	return nil
 }
 
-// lockAll takes the locks of all files, in one order whoever asks.
+// lockAll locks all files, in the same order for every caller.
 func (w *workspace) lockAll(ctx context.Context, edits []tools.Edit) (unlock func(), err error) {
 	var names []string
 	for _, e := range edits {
 		names = append(names, RealPath(w.abs(e.Path)))
 	}
 	slices.Sort(names)
-	var held []func()
+	var unlocks []func()
 	unlock = func() {
-		for _, u := range held {
+		for _, u := range unlocks {
 			u()
 		}
 	}
@@ -72,13 +71,13 @@ func (w *workspace) lockAll(ctx context.Context, edits []tools.Edit) (unlock fun
 			unlock()
 			return nil, err
 		}
-		held = append(held, u)
+		unlocks = append(unlocks, u)
 	}
 	return unlock, nil
 }
 
-// unchanged answers tools.ErrStale unless the text that an edit was computed from
-// still stands, and whether that is an open document.
+// unchanged returns tools.ErrStale unless the text is still the one that an edit was
+// computed from, and whether it is that of an open document.
 func (w *workspace) unchanged(e tools.Edit) (open bool, err error) {
 	x := w.document(e.Path)
 	if x != nil {
@@ -86,7 +85,7 @@ func (w *workspace) unchanged(e tools.Edit) (open bool, err error) {
 		return true, err
 	}
 	if e.Create {
-		return false, nil // looked at when it is made
+		return false, nil // checked when it is made
 	}
 	disk, err := w.disk.read(e.Path)
 	if err != nil {
@@ -98,7 +97,7 @@ func (w *workspace) unchanged(e tools.Edit) (open bool, err error) {
 	return false, nil
 }
 
-// applyTogether changes open documents by one workspace edit and answers those
+// applyTogether changes open documents by one workspace edit and returns those
 // that show their new text.
 func (w *workspace) applyTogether(ctx context.Context, edits []tools.Edit) (done []tools.Edit, err error) {
 	if len(edits) == 0 {
@@ -127,21 +126,21 @@ func (w *workspace) applyTogether(ctx context.Context, edits []tools.Edit) (done
 		watches[i] = w.editor.docs.watch(w.abs(e.Path), e.After)
 		defer w.editor.docs.unwatch(watches[i])
 	}
-	answers := make([]chan answer, len(edits))
-	for i := range answers {
-		answers[i] = make(chan answer, 1)
+	replies := make([]chan reply, len(edits))
+	for i := range replies {
+		replies[i] = make(chan reply, 1)
 	}
 	params := w.editParams(edits[0], whole)
 	asking, stop := context.WithTimeout(ctx, w.editor.limits.Answer)
 	defer stop()
 	w.editor.client.Spawn("apply edits", func() {
-		a := w.ask(asking, params)
-		for _, to := range answers {
-			to <- a
+		r := w.request(asking, params)
+		for _, to := range replies {
+			to <- r
 		}
 	})
 	for i, e := range edits {
-		if lerr := w.awaitLanding(ctx, sent[i], watches[i], answers[i]); lerr != nil {
+		if lerr := w.awaitLanding(ctx, sent[i], watches[i], replies[i]); lerr != nil {
 			err = errors.Join(err, lerr)
 			continue
 		}
@@ -153,8 +152,8 @@ func (w *workspace) applyTogether(ctx context.Context, edits []tools.Edit) (done
 	return done, err
 }
 
-// takeBack reverts edits that landed.
-func (w *workspace) takeBack(ctx context.Context, done []tools.Edit) error {
+// revert reverts edits that landed.
+func (w *workspace) revert(ctx context.Context, done []tools.Edit) error {
 	var err error
 	for _, e := range slices.Backward(done) {
 		back := tools.Edit{

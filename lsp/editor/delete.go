@@ -9,9 +9,9 @@ import (
 	"go.lsp.dev/uri"
 )
 
-// applyDelete makes a file go away whose text is known: in the buffer, if it is
-// open, and on the disk. A client that deletes files is asked to, so that its own
-// undo brings the file back; else the server removes it.
+// applyDelete deletes a file whose text is known: that of the buffer, if it is open,
+// and that on the disk. A client that supports it deletes the file, so that its undo
+// restores it; else the server does.
 func (w *workspace) applyDelete(ctx context.Context, e tools.Edit, x *Document) error {
 	if x != nil {
 		switch v := w.view(e.Path, x); {
@@ -21,8 +21,8 @@ func (w *workspace) applyDelete(ctx context.Context, e tools.Edit, x *Document) 
 			return fmt.Errorf("%s changed in the editor: %w", e.Path, tools.ErrStale)
 		}
 	}
-	// A buffer's unsaved text that is the edit's base may go; text on the disk that
-	// nobody looked at may not.
+	// A buffer's unsaved text that is the edit's base may be deleted; a text on the
+	// disk that the edit does not know may not.
 	if err := w.disk.expect(e, x != nil); err != nil {
 		return err
 	}

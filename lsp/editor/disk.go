@@ -11,21 +11,21 @@ import (
 	"github.com/agent-lsp/agent-lsp/tools"
 )
 
-// diskHolds reports that the file of the folder holds the text of its buffer, and
-// notes that the two are in step.
+// diskHolds reports whether the file of the folder has the text of its buffer, and
+// stores that the two are in step.
 func (w *workspace) diskHolds(name string, x *Document) bool {
 	disk, err := w.disk.read(name)
-	if err != nil || !holds(disk, x.Text.String()) {
+	if err != nil || !matches(disk, x.Text.String()) {
 		return false
 	}
 	w.editor.docs.inStep(x, disk, true)
 	return true
 }
 
-// reachDisk brings an edit that landed in a buffer to the disk, by one hand. The
-// client or the person gets a moment; after it the server writes the file if
-// nobody else did: only a file that still holds what the buffer held before, and
-// only while the buffer holds the edit. onDisk says that the file held it.
+// reachDisk saves an edit that landed in a buffer to the disk, once. The client or
+// the person has a moment to do so; then the server writes the file: only if it still
+// has the buffer's former text, and only while the buffer has the edit. onDisk says
+// that the file had the former text.
 func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (tools.Applied, error) {
 	l := w.editor.limits
 	patience := l.Save
@@ -33,7 +33,7 @@ func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (t
 		patience = l.Landing
 	}
 	if !onDisk && !w.editor.client.SavesEdits() {
-		patience = 0 // the buffer had changes that are the person's to save
+		patience = 0 // the buffer had changes that only the person saves
 	}
 	if saved, further := w.awaitDisk(ctx, e, patience); saved {
 		return tools.Applied{Further: further}, nil
@@ -46,7 +46,7 @@ func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (t
 		return tools.Applied{Unsaved: true}, nil
 	}
 	err := w.disk.replace(e.Path, e.After, func(disk string, exists bool) bool {
-		return exists && holds(disk, e.Before) || e.Create && disk == ""
+		return exists && matches(disk, e.Before) || e.Create && disk == ""
 	})
 	if err != nil {
 		w.editor.log.Warn("an edit stays in the editor's buffer only", "file", w.abs(e.Path), "err", err)
@@ -56,8 +56,8 @@ func (w *workspace) reachDisk(ctx context.Context, e tools.Edit, onDisk bool) (t
 	return tools.Applied{}, nil
 }
 
-// awaitDisk waits until a file holds an edit's text, or what was further made of it
-// in the buffer; it looks at least once.
+// awaitDisk waits until a file has an edit's text, or the buffer's later text; it
+// reads the file at least once.
 func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.Duration) (saved, further bool) {
 	watch := w.editor.docs.watch(w.abs(e.Path), e.After)
 	defer w.editor.docs.unwatch(watch)
@@ -85,11 +85,11 @@ func (w *workspace) awaitDisk(ctx context.Context, e tools.Edit, patience time.D
 	}
 }
 
-// writeUnder changes the file below a buffer whose client takes no edits: only
-// while the buffer holds nothing unsaved.
+// writeUnder changes the file of a buffer whose client accepts no edits: only while
+// the buffer has no unsaved changes.
 func (w *workspace) writeUnder(e tools.Edit) error {
 	err := w.disk.replace(e.Path, e.After, func(disk string, exists bool) bool {
-		return exists && holds(disk, e.Before) || e.Create && !exists
+		return exists && matches(disk, e.Before) || e.Create && !exists
 	})
 	if errors.Is(err, tools.ErrStale) {
 		return fmt.Errorf("edit of %s: the editor takes no edits from a server and has unsaved changes in this file: save it first", e.Path)
@@ -97,10 +97,10 @@ func (w *workspace) writeUnder(e tools.Edit) error {
 	return err
 }
 
-// locks serialises by name.
+// locks is a set of mutexes by name.
 type locks struct {
-	mu   sync.Mutex // guards held
-	held map[string]*keyLock
+	mu     sync.Mutex // guards byName
+	byName map[string]*keyLock
 }
 
 type keyLock struct {
@@ -108,17 +108,17 @@ type keyLock struct {
 	users int
 }
 
-// lock waits for a name; the answer releases it.
+// lock waits for a name; the returned function releases it.
 func (l *locks) lock(ctx context.Context, name string) (unlock func(), err error) {
 	name = path.Clean(name)
 	l.mu.Lock()
-	if l.held == nil {
-		l.held = map[string]*keyLock{}
+	if l.byName == nil {
+		l.byName = map[string]*keyLock{}
 	}
-	k := l.held[name]
+	k := l.byName[name]
 	if k == nil {
 		k = &keyLock{token: make(chan struct{}, 1)}
-		l.held[name] = k
+		l.byName[name] = k
 	}
 	k.users++
 	l.mu.Unlock()
@@ -126,7 +126,7 @@ func (l *locks) lock(ctx context.Context, name string) (unlock func(), err error
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if k.users--; k.users == 0 {
-			delete(l.held, name)
+			delete(l.byName, name)
 		}
 	}
 	select {

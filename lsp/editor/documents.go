@@ -19,14 +19,14 @@ type Document struct {
 	Text    *text.Doc
 
 	key string // text.Key of URI
-	// disk is what the file held when it and the buffer were last in step: as the
-	// buffer was opened, saved, or seen to be equal. Known says that it was looked at.
+	// disk is the file's text when it and the buffer were last in step: as the buffer
+	// was opened, saved, or found equal. Known says that the file was read then.
 	disk  string
 	known bool
-	// held says that the file was seen to hold this very text: if it does not any
-	// more, somebody changed or deleted it behind the buffer, which has nothing that
-	// is not saved.
-	held bool
+	// onDisk says that the file was found to have this very text: if it no longer
+	// has, somebody changed or deleted it behind the buffer, which has no unsaved
+	// changes.
+	onDisk bool
 	// lost says that a change could not be read: the text is not the client's.
 	lost bool
 }
@@ -93,7 +93,7 @@ func (d *documents) opened(uri string, version int32, s string) *Document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.put(x)
-	d.saw(x, x.Text)
+	d.notify(x, x.Text)
 	return x
 }
 
@@ -106,15 +106,15 @@ func (d *documents) changed(uri string, version int32, changes []text.Change, e 
 		return fmt.Errorf("change of %s, which is not open", uri)
 	}
 	x := *old
-	x.Version, x.held = version, false
+	x.Version, x.onDisk = version, false
 	for _, c := range changes {
-		x.lost = x.lost && c.Range != nil // the whole text puts it right
+		x.lost = x.lost && c.Range != nil // the whole text repairs it
 	}
 	if len(d.watchers(old)) > 0 {
 		// A client may merge an edit with what the person typed after it.
 		for i := range changes {
 			x.Text = x.Text.Apply(changes[i:i+1], e)
-			d.saw(old, x.Text)
+			d.notify(old, x.Text)
 		}
 	} else {
 		x.Text = x.Text.Apply(changes, e)
@@ -123,7 +123,7 @@ func (d *documents) changed(uri string, version int32, changes []text.Change, e 
 	return nil
 }
 
-// lose marks a buffer whose change could not be read.
+// lose marks a buffer as lost: a change of it could not be read.
 func (d *documents) lose(uri string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -156,8 +156,8 @@ func (d *documents) closed(uri string) error {
 	return nil
 }
 
-// saved wakes whoever waits for the buffer's text to reach the disk, and returns the
-// buffer, nil when it is not open.
+// saved wakes those that wait for the buffer's text to reach the disk, and returns
+// the buffer, nil when it is not open.
 func (d *documents) saved(uri string) *Document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -168,7 +168,7 @@ func (d *documents) saved(uri string) *Document {
 	return x
 }
 
-// put stores a state; the caller holds mu.
+// put stores a state; the caller has locked mu.
 func (d *documents) put(x *Document) {
 	d.open[x.key] = x
 	if x.Real != "" {
@@ -177,7 +177,7 @@ func (d *documents) put(x *Document) {
 	d.shared = nil
 }
 
-// at answers the buffer of the file at an absolute path, also one that the client
+// at returns the buffer of the file at an absolute path, also one that the client
 // opened through another symlink.
 func (d *documents) at(path string) *Document {
 	key := text.Key(text.URI(path))
@@ -193,44 +193,44 @@ func (d *documents) at(path string) *Document {
 	return d.open[d.byReal[real]]
 }
 
-// inStep notes what the file below a buffer held when the two were in step, and
-// whether that is the text of x, which the buffer may not have any more by now.
-func (d *documents) inStep(x *Document, disk string, held bool) {
+// inStep stores the file's text when it and the buffer were in step, and whether
+// that is the text of x, which the buffer may no longer have.
+func (d *documents) inStep(x *Document, disk string, onDisk bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.open[x.key]
-	if now == nil || now.known && now.disk == disk && now.held == held {
+	if now == nil || now.known && now.disk == disk && now.onDisk == onDisk {
 		return
 	}
 	y := *now
 	y.disk, y.known = disk, true
-	y.held = held && now.Text == x.Text
+	y.onDisk = onDisk && now.Text == x.Text
 	d.put(&y)
 }
 
-// giveUp marks that what x's text has beyond the file is not wanted any more: the
-// file was deleted below the buffer on purpose.
+// giveUp marks the unsaved text of x as not wanted any more: its file was deleted on
+// purpose.
 func (d *documents) giveUp(x *Document) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if now := d.open[x.key]; now != nil && now.Text == x.Text {
 		y := *now
-		y.held = true
+		y.onDisk = true
 		d.put(&y)
 	}
 }
 
-// landing watches for a text to appear in the buffer of one file.
+// landing is a watch for a text to appear in the buffer of one file.
 type landing struct {
 	real string
 	want string
-	wake chan struct{} // holds one token when something happened
+	wake chan struct{} // has one token when something happened
 	// Guarded by documents.mu:
 	landed bool // some state of the buffer was want
-	states int  // how many states were seen since the watch began
+	states int  // how many states there were since the watch began
 }
 
-// watch begins to look at the buffer of a file, open or not.
+// watch starts a watch of the buffer of a file, open or not.
 func (d *documents) watch(path, want string) *landing {
 	l := &landing{real: RealPath(path), want: want, wake: make(chan struct{}, 1)}
 	d.mu.Lock()
@@ -255,8 +255,8 @@ func (d *documents) unwatch(l *landing) {
 	}
 }
 
-// seen answers whether the text appeared and how many states went by.
-func (d *documents) seen(l *landing) (landed bool, states int) {
+// landingState returns whether the text appeared, and how many states there were.
+func (d *documents) landingState(l *landing) (landed bool, states int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return l.landed, l.states
@@ -264,8 +264,8 @@ func (d *documents) seen(l *landing) (landed bool, states int) {
 
 func (d *documents) watchers(x *Document) []*landing { return d.landing[x.Real] }
 
-// saw tells the watchers of a buffer of a state; the caller holds mu.
-func (d *documents) saw(x *Document, state *text.Doc) {
+// notify reports a state to the watches of a buffer; the caller has locked mu.
+func (d *documents) notify(x *Document, state *text.Doc) {
 	for _, l := range d.watchers(x) {
 		l.states++
 		l.landed = l.landed || state.String() == l.want

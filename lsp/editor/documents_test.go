@@ -47,7 +47,7 @@ func TestWhatTheFileHeldGoesWithTheBuffer(t *testing.T) {
 	d := newDocuments()
 	x := d.opened("file:///w/a", 1, "old\n")
 	d.inStep(x, "old\n", true)
-	if now := d.snapshot()[x.key]; !now.held || !now.known || now.disk != "old\n" {
+	if now := d.snapshot()[x.key]; !now.onDisk || !now.known || now.disk != "old\n" {
 		t.Errorf("%+v, want it in step", now)
 	}
 	if err := d.changed(x.URI, 2, []text.Change{{Text: "new\n"}}, text.UTF16); err != nil {
@@ -59,7 +59,7 @@ func TestWhatTheFileHeldGoesWithTheBuffer(t *testing.T) {
 		func() { d.giveUp(x) },
 	} {
 		late()
-		if now := d.snapshot()[x.key]; now.held || !now.known || now.disk != "old\n" {
+		if now := d.snapshot()[x.key]; now.onDisk || !now.known || now.disk != "old\n" {
 			t.Errorf("%+v, want it unsaved over the old text", now)
 		}
 	}
@@ -76,7 +76,7 @@ func TestAnEditIsSeenAmongOtherChanges(t *testing.T) {
 	if err := d.changed("file:///w/a", 2, []text.Change{{Range: line, Text: "new"}, {Range: &protocol.Range{Start: at(1, 0), End: at(1, 0)}, Text: "typed"}}, text.UTF16); err != nil {
 		t.Fatal(err)
 	}
-	if landed, states := d.seen(w); !landed || states != 2 {
+	if landed, states := d.landingState(w); !landed || states != 2 {
 		t.Errorf("landed %v in %d states, want it to be seen in 2", landed, states)
 	}
 }

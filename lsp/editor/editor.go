@@ -1,9 +1,9 @@
-// Package editor keeps the documents that a client has open and its workspace
-// folders, and brings edits to them: into the buffer of an open document, through the
-// client, and into the file. It sees the client through a small interface and knows
-// no session and no command.
+// Package editor has the documents that a client has open and its workspace folders,
+// and applies edits to them: to the buffer of an open document, through the client,
+// and to the file. It uses the client through a small interface and knows no session
+// and no command.
 //
-// documents.go has the buffers, view.go what a buffer and its file come to together,
+// documents.go has the buffers, view.go the text of a buffer and its file together,
 // apply.go how an edit reaches a buffer, disk.go how it reaches the disk.
 package editor
 
@@ -22,9 +22,9 @@ import (
 type Client interface {
 	// Features are what it declared, once it was initialized.
 	Features() Features
-	// SavesEdits says that it saves what an edit touched before it answers.
+	// SavesEdits reports whether it saves the files of an edit before it replies.
 	SavesEdits() bool
-	// ApplyEdit has it apply an edit and returns what it said of that. The error is
+	// ApplyEdit sends it an edit and returns its reply. The error is
 	// ErrGone when the connection has ended.
 	ApplyEdit(ctx context.Context, p *protocol.ApplyWorkspaceEditParams) (applied bool, reason string, err error)
 	// Gone is closed when the connection has ended.
@@ -33,33 +33,33 @@ type Client interface {
 	Spawn(name string, job func()) bool
 }
 
-// Features are what a client declared. What it did not is not used.
+// Features are the capabilities that a client declared. Others are not used.
 type Features struct {
 	Encoding        text.Encoding // of columns
-	ApplyEdit       bool          // takes workspace/applyEdit
+	ApplyEdit       bool          // supports workspace/applyEdit
 	DocumentChanges bool          // with versions and resource operations
 	Create          bool          // among them the creation of files
 	Remove          bool          // and their deletion
-	Several         bool          // says that it looks at the version of each document of an edit
+	Several         bool          // says that it checks the version of each document of an edit
 	EditMetadata    bool
 }
 
-// Limits bound what is waited for. A zero member takes its default.
+// Limits are the longest waits. A zero member has its default.
 type Limits struct {
-	// Answer is how long a client may take to answer workspace/applyEdit: it may
+	// Answer is how long a client may take to reply to workspace/applyEdit: it may
 	// ask the person first. 20 s by default.
 	Answer time.Duration
-	// Landing is how long after the answer the edit's text may take to show in
+	// Landing is how long after the reply the edit's text may take to appear in
 	// the document. 5 s by default.
 	Landing time.Duration
-	// Settle is how long a document that holds neither the text before nor the
-	// text after the edit must rest before it counts as another text, and how long
+	// Settle is how long a document that has neither the text before nor the text
+	// after the edit must stay unchanged before it counts as another text, and how long
 	// a text may still land after a refusal. 400 ms by default.
 	Settle time.Duration
 	// Save is how long a client that saves its edits, and a person whose editor
-	// does not, get before the server looks who writes the file. 200 ms by default.
+	// does not, have before the server checks who writes the file. 200 ms by default.
 	Save time.Duration
-	// Poll is the time between two looks at a file. 20 ms by default.
+	// Poll is the time between two reads of a file. 20 ms by default.
 	Poll time.Duration
 }
 
@@ -82,13 +82,13 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// ErrGone is a request to the client that the end of the connection took the answer
-// of.
+// ErrGone is the error of a request to the client whose connection ended before the
+// reply.
 var ErrGone = errors.New("the editor is gone")
 
 // Editor is the documents and folders of one client. Make it with New. It is safe
-// for concurrent use; what the client says of its documents belongs in one
-// goroutine, in the order in which it came.
+// for concurrent use; the client's notifications about documents must be passed on by one
+// goroutine, in the order in which they came.
 type Editor struct {
 	Folders Folders
 
@@ -99,7 +99,7 @@ type Editor struct {
 	locks  locks // of files, by their real path
 }
 
-// New makes an editor without documents and folders.
+// New returns an editor without documents and folders.
 func New(client Client, limits Limits, log *slog.Logger) *Editor {
 	ed := &Editor{client: client, limits: limits.WithDefaults(), log: log, docs: newDocuments()}
 	ed.Folders.editor = ed
@@ -148,15 +148,15 @@ func (ed *Editor) Unsaved(keep func(x *Document, f *Folder) bool) map[string]str
 		if f == nil || !keep(d, f) {
 			continue
 		}
-		if w, err := f.workspace(); err == nil && !w.diskHolds(name, d) && !d.held {
+		if w, err := f.workspace(); err == nil && !w.diskHolds(name, d) && !d.onDisk {
 			out[w.abs(name)] = d.Text.String()
 		}
 	}
 	return out
 }
 
-// gone reports that the connection has ended.
-func (ed *Editor) gone() bool {
+// disconnected reports whether the connection has ended.
+func (ed *Editor) disconnected() bool {
 	select {
 	case <-ed.client.Gone():
 		return true
@@ -165,10 +165,11 @@ func (ed *Editor) gone() bool {
 	}
 }
 
-// untilDone waits for the end of a context whose owner is about to end it, because
-// the connection has ended: what nobody can answer any more must not be taken for
-// refused, or a turn would go on without its person instead of being suspended.
-func untilDone(ctx context.Context) error {
+// awaitDone waits until a context is canceled, after the connection has ended, when
+// its owner is about to do that. An edit that the client can no longer reply to must
+// not count as refused: the turn would continue without its person instead of being
+// suspended.
+func awaitDone(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
 }

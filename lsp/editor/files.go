@@ -19,7 +19,7 @@ type files struct {
 	root   *os.Root
 }
 
-// maxDisk bounds what is read of a file below a document.
+// maxDisk limits how much of a document's file is read.
 const maxDisk = 64 << 20
 
 // read reads a regular file of the folder.
@@ -36,10 +36,10 @@ func (d files) read(name string) (string, error) {
 	return string(text), err
 }
 
-// has reports that a file of the folder holds a text.
+// has reports whether a file of the folder has a text.
 func (d files) has(name, want string) bool {
 	disk, err := d.read(name)
-	return err == nil && holds(disk, want)
+	return err == nil && matches(disk, want)
 }
 
 // write changes or creates a file that is not open.
@@ -54,9 +54,9 @@ func (d files) write(e tools.Edit) error {
 	return d.replace(e.Path, e.After, func(disk string, exists bool) bool { return exists && disk == e.Before })
 }
 
-// replace writes a file whole if the text that it holds now is accepted; else it
-// returns tools.ErrStale and changes nothing. A symlink is written through, a byte
-// order mark stays.
+// replace writes a file whole if accept allows its present text; else it returns
+// tools.ErrStale and changes nothing. The target of a symlink is written, and a byte
+// order mark is kept.
 func (d files) replace(name, after string, accept func(disk string, exists bool) bool) error {
 	target, err := d.resolve(name)
 	if err != nil {
@@ -76,7 +76,7 @@ func (d files) replace(name, after string, accept func(disk string, exists bool)
 	return tools.WriteFile(d.root, tools.Edit{Path: target, Create: !exists, Before: disk, After: after})
 }
 
-// resolve is a file's path in the root without symlinks, with slashes.
+// resolve returns a file's path in the root without symlinks, with slashes.
 func (d files) resolve(name string) (string, error) {
 	rel, ok := Below(d.folder.real, RealPath(d.folder.Abs(name)))
 	if !ok {
@@ -85,8 +85,8 @@ func (d files) resolve(name string) (string, error) {
 	return rel, nil
 }
 
-// makeParents makes the directories above a file and returns what takes those
-// away again that it made and that are still empty.
+// makeParents creates the directories above a file and returns a function that
+// removes those of them that are still empty.
 func (d files) makeParents(name string) (undo func(), err error) {
 	var made []string
 	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
@@ -97,7 +97,7 @@ func (d files) makeParents(name string) (undo func(), err error) {
 	}
 	undo = func() {
 		for _, dir := range made {
-			_ = d.root.Remove(dir) // fails on one that somebody uses by now
+			_ = d.root.Remove(dir) // fails on one that is in use by now
 		}
 	}
 	if len(made) == 0 {
@@ -110,7 +110,7 @@ func (d files) makeParents(name string) (undo func(), err error) {
 	return undo, nil
 }
 
-// expect returns tools.ErrStale unless a file holds what an edit deletes.
+// expect returns tools.ErrStale unless a file has the text that an edit deletes.
 func (d files) expect(e tools.Edit, open bool) error {
 	disk, err := d.read(e.Path)
 	switch {
@@ -120,25 +120,25 @@ func (d files) expect(e tools.Edit, open bool) error {
 		return fmt.Errorf("%s is gone already: %w", e.Path, tools.ErrStale)
 	case err != nil:
 		return fmt.Errorf("delete %s: %w", e.Path, err)
-	case disk != e.Before && (!open || !holds(disk, e.Before)):
+	case disk != e.Before && (!open || !matches(disk, e.Before)):
 		return fmt.Errorf("%s changed on disk: %w", e.Path, tools.ErrStale)
 	}
 	return nil
 }
 
-// remove deletes a file that still holds what the edit deletes.
+// remove deletes a file that still has the text that the edit deletes.
 func (d files) remove(e tools.Edit, open bool) error {
 	if err := d.expect(e, open); err != nil {
 		return err
 	}
-	// The name itself goes, were it a link.
+	// The name itself is removed, even if it is a link.
 	if err := d.root.Remove(filepath.FromSlash(e.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("delete %s: %w", e.Path, err)
 	}
 	return nil
 }
 
-// removed reports that nothing is at an edit's path.
+// removed reports whether nothing is at an edit's path.
 func (d files) removed(e tools.Edit) bool {
 	_, err := d.root.Lstat(filepath.FromSlash(e.Path))
 	return errors.Is(err, fs.ErrNotExist)

@@ -9,13 +9,13 @@ import (
 	"github.com/agent-lsp/agent-lsp/tools"
 )
 
-// stage is how far an edit that the client was asked for has come, by what its
-// document or file shows. What the client answers is another matter.
+// stage is the progress of an edit that was sent to the client, by the text of its
+// document or file, whatever the client replies.
 type stage int
 
 const (
-	sent    stage = iota // the text from before still stands
-	foreign              // another text stands: the person typed, or the client made something else of it
+	sent    stage = iota // the text is still the one from before
+	foreign              // the text is another one: the person typed, or the client changed the edit
 	landed               // the edit's text is there, or was
 )
 
@@ -26,15 +26,15 @@ type flight struct {
 	watch *landing
 
 	stage     stage
-	states    int     // of the document, that went by
-	answered  *answer // what the client said; nil before
-	cancelled bool    // nobody waits for it any more
+	states    int    // how many states the document has had
+	reply     *reply // of the client; nil before it came
+	cancelled bool   // the caller no longer waits
 	deadline  time.Time
-	rest      time.Time // a foreign text is final when it stood until then
+	rest      time.Time // a foreign text is final if it has not changed until then
 }
 
 // awaitLanding waits for the text of an edit that was sent to the client.
-func (w *workspace) awaitLanding(ctx context.Context, e tools.Edit, watch *landing, answers <-chan answer) error {
+func (w *workspace) awaitLanding(ctx context.Context, e tools.Edit, watch *landing, replies <-chan reply) error {
 	f := &flight{w: w, edit: e, watch: watch}
 	done := ctx.Done()
 	for {
@@ -43,12 +43,12 @@ func (w *workspace) awaitLanding(ctx context.Context, e tools.Edit, watch *landi
 		}
 		wait := time.NewTimer(w.editor.limits.Poll)
 		select {
-		case a := <-answers:
-			if errors.Is(a.err, ErrGone) {
+		case r := <-replies:
+			if errors.Is(r.err, ErrGone) {
 				wait.Stop()
 				return orphaned(ctx, e)
 			}
-			f.answer(a)
+			f.receive(r)
 		case <-watch.wake:
 		case <-wait.C:
 		case <-done:
@@ -62,43 +62,43 @@ func (w *workspace) awaitLanding(ctx context.Context, e tools.Edit, watch *landi
 	}
 }
 
-// answer takes what the client said, which only says how long to look on.
-func (f *flight) answer(a answer) {
+// receive stores the client's reply, which only decides how long to wait.
+func (f *flight) receive(r reply) {
 	if f.cancelled {
 		return
 	}
 	l := f.w.editor.limits
-	f.answered, f.deadline, f.rest = &a, time.Now().Add(l.Landing), time.Now().Add(l.Settle)
+	f.reply, f.deadline, f.rest = &r, time.Now().Add(l.Landing), time.Now().Add(l.Settle)
 }
 
-// cancel looks on for a moment: the text may be on its way, and a client does not
-// take back what it shows.
+// cancel ends the wait after a moment: the text may still arrive, and a client does
+// not revert it.
 func (f *flight) cancel() {
 	f.cancelled, f.deadline = true, time.Now().Add(f.w.editor.limits.Settle)
 }
 
-// decide looks at the document and reports whether the edit's fate is known: nil is
-// that it landed.
+// decide checks the document and reports whether the edit's outcome is known: err is
+// nil if it landed.
 func (f *flight) decide(ctx context.Context) (over bool, err error) {
-	f.look()
+	f.observe()
 	late := !time.Now().Before(f.deadline)
 	switch {
 	case f.stage == landed:
 		return f.decideLanded(late), nil
 	case f.cancelled && late:
-		return true, fmt.Errorf("edit of %s: %w while waiting for the editor; %s", f.edit.Path, ctx.Err(), f.w.look(f.edit))
-	case f.cancelled || f.answered == nil:
+		return true, fmt.Errorf("edit of %s: %w while waiting for the editor; %s", f.edit.Path, ctx.Err(), f.w.describe(f.edit))
+	case f.cancelled || f.reply == nil:
 		return false, nil
 	}
-	final := (f.answered.refused() || f.stage == foreign) && !time.Now().Before(f.rest)
+	final := (f.reply.refused() || f.stage == foreign) && !time.Now().Before(f.rest)
 	if late || final {
-		return true, f.w.missed(f.edit, *f.answered)
+		return true, f.w.missed(f.edit, *f.reply)
 	}
 	return false, nil
 }
 
-// decideLanded reports whether an edit whose text is there needs no further look:
-// the client's answer may still bring that it was saved, too.
+// decideLanded reports whether an edit whose text is there is finished: the client's
+// reply may still be needed to know that the file was saved, too.
 func (f *flight) decideLanded(late bool) bool {
 	if f.deadline.IsZero() {
 		f.deadline = time.Now().Add(f.w.editor.limits.Settle)
@@ -107,12 +107,12 @@ func (f *flight) decideLanded(late bool) bool {
 		}
 		return false
 	}
-	return f.cancelled || f.answered != nil || late
+	return f.cancelled || f.reply != nil || late
 }
 
-// look brings the stage up to date.
-func (f *flight) look() {
-	l, states := f.w.editor.docs.seen(f.watch)
+// observe updates the stage.
+func (f *flight) observe() {
+	l, states := f.w.editor.docs.landingState(f.watch)
 	if states != f.states {
 		f.states, f.rest = states, time.Now().Add(f.w.editor.limits.Settle)
 	}

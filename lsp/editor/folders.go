@@ -32,14 +32,14 @@ type Folders struct {
 	list []*Folder
 }
 
-// All are the folders.
+// All returns the folders.
 func (f *Folders) All() []*Folder {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.list)
 }
 
-// Dirs are the folders' absolute paths.
+// Dirs returns the folders' absolute paths.
 func (f *Folders) Dirs() []string {
 	dirs := []string{}
 	for _, x := range f.All() {
@@ -63,7 +63,7 @@ func (f *Folders) Add(uri string) error {
 	return nil
 }
 
-// Remove takes a folder out and returns it, nil when it was not there.
+// Remove removes a folder and returns it, nil when it was not there.
 func (f *Folders) Remove(uri string) *Folder {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,8 +106,8 @@ func (f *Folders) Named(name string) *Folder {
 }
 
 // Holding returns the innermost folder that a file is in and the file's path
-// relative to it with slashes. A folder that spells the file's path as it is goes
-// before one that only holds it behind symlinks.
+// relative to it with slashes. A folder that contains the file's path as spelled is
+// preferred to one that contains it only through symlinks.
 func (f *Folders) Holding(path string) (*Folder, string) {
 	all := f.All()
 	slices.SortStableFunc(all, func(a, b *Folder) int { return cmp.Compare(len(b.dir), len(a.dir)) })
@@ -143,7 +143,7 @@ func (x *Folder) workspace() (*workspace, error) {
 	return x.work, nil
 }
 
-// Close releases the folder's root; a workspace that is in use answers errors
+// Close releases the folder's root; a workspace that is in use returns errors
 // from then on.
 func (x *Folder) Close() {
 	x.mu.Lock()

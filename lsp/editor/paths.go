@@ -13,6 +13,6 @@ func Below(dir, path string) (string, bool) {
 	return filepath.ToSlash(rel), ok
 }
 
-// RealPath is a path without symlinks. Of a path that does not exist yet the
+// RealPath returns a path without symlinks. Of a path that does not exist yet the
 // existing part is resolved.
 func RealPath(path string) string { return disk.RealPath(path) }

@@ -12,32 +12,32 @@ import (
 	"github.com/agent-lsp/agent-lsp/tools"
 )
 
-// view is what an open document stands for when the file on the disk is looked at,
-// too: a command, a build or another program may have changed it behind the editor.
+// view is an open document together with its file on the disk: a command, a build or another program may have changed it behind the editor.
 type view struct {
-	// text is the current one: the buffer's, or the file's where that was changed
-	// behind a buffer without unsaved changes. Where the client saves what an edit
-	// touches, and so would write its unsaved buffer over the file, it is both.
+	// text is the current text: the buffer's, or the file's where that was changed
+	// behind a buffer without unsaved changes. Where the client saves the files
+	// of an edit, and so would overwrite the file with its unsaved buffer, it is both
+	// merged.
 	text string
 	// behind says that the file was changed and that the buffer lacks it.
 	behind bool
-	// gone says that the file was deleted below a buffer without unsaved changes.
-	gone bool
+	// deleted says that the file was deleted below a buffer without unsaved changes.
+	deleted bool
 	// clash says why text is only the buffer's: the person and somebody else changed
 	// the same lines. Nothing may be written then.
 	clash error
 }
 
-// view looks at a document and at the file below it.
+// view returns the view of a document and its file.
 func (w *workspace) view(name string, x *Document) view {
 	buffer := x.Text.String()
 	disk, err := w.disk.read(name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && x.held:
-		return view{gone: true}
-	case err != nil: // a new document, or what is there is no file with text
+	case errors.Is(err, fs.ErrNotExist) && x.onDisk:
+		return view{deleted: true}
+	case err != nil: // a new document, or its path is not a text file
 		return view{text: buffer}
-	case holds(disk, buffer):
+	case matches(disk, buffer):
 		w.editor.docs.inStep(x, disk, true)
 		return view{text: buffer}
 	case !x.known || disk == x.disk:
@@ -48,16 +48,16 @@ func (w *workspace) view(name string, x *Document) view {
 		now, base = strings.TrimPrefix(now, ByteOrderMark), strings.TrimPrefix(base, ByteOrderMark)
 	}
 	switch {
-	case x.held:
+	case x.onDisk:
 		return view{text: now, behind: true}
 	case !w.editor.client.SavesEdits():
-		return view{text: buffer} // it is the person who saves, and is warned then
+		return view{text: buffer} // the person saves, and is warned then
 	}
 	merged, clashes := "", []tools.Lines{}
 	if utf8.ValidString(base) && utf8.ValidString(now) {
 		merged, clashes = tools.Merge(base, buffer, now)
 	} else {
-		clashes = append(clashes, tools.Lines{}) // the editor decodes it in a way of its own
+		clashes = append(clashes, tools.Lines{}) // the editor decodes it in its own way
 	}
 	if len(clashes) == 0 {
 		return view{text: merged, behind: true}
@@ -74,8 +74,8 @@ func (w *workspace) view(name string, x *Document) view {
 	return view{text: buffer, clash: fmt.Errorf("%s has changes in the editor that are not saved, and the file on the disk was changed since as well%s, by a command or another program: nothing was written; whoever sits at the editor must save it or read it again from the disk first", name, where)}
 }
 
-// awaitReload gives an editor that saves what an edit touched a moment to read a
-// file again that was changed behind its buffer: such an editor may refuse to save
+// awaitReload waits a moment for an editor that saves the files of an edit to reload
+// a file that was changed behind its buffer: such an editor may refuse to save
 // over a file that is newer than its buffer.
 func (w *workspace) awaitReload(ctx context.Context, name string, x *Document) *Document {
 	l := w.editor.limits
@@ -83,7 +83,7 @@ func (w *workspace) awaitReload(ctx context.Context, name string, x *Document) *
 	defer w.editor.docs.unwatch(watch)
 	late := time.NewTimer(l.Landing)
 	defer late.Stop()
-	for x != nil && x.held && w.view(name, x).behind {
+	for x != nil && x.onDisk && w.view(name, x).behind {
 		select {
 		case <-watch.wake:
 		case <-late.C:

@@ -33,7 +33,7 @@ func (w *workspace) Buffer(path string) (tools.Document, bool) {
 		return tools.Document{}, false
 	}
 	v := w.view(path, x)
-	return tools.Document{Text: v.text}, !v.gone
+	return tools.Document{Text: v.text}, !v.deleted
 }
 
 // Opened implements tools.Opener.
@@ -50,24 +50,24 @@ func (w *workspace) Opened() []string {
 	return out
 }
 
-// document is the open buffer that overlays a file of the folder.
+// document returns the open buffer of a file of the folder, nil when there is none.
 func (w *workspace) document(path string) *Document {
 	return w.editor.docs.at(w.abs(path))
 }
 
-// abs is the path of a file of the folder, as the client spells the folder.
+// abs returns the path of a file of the folder, as the client spells the folder.
 func (w *workspace) abs(path string) string { return w.folder.Abs(path) }
 
-// Dir is the absolute path of the folder, as the client spells it.
+// Dir returns the absolute path of the folder, as the client spells it.
 func (x *Folder) Dir() string { return x.dir }
 
-// Abs is the path of a file of the folder, as the client spells the folder.
+// Abs returns the path of a file of the folder, as the client spells the folder.
 func (x *Folder) Abs(path string) string {
 	return filepath.Join(x.dir, filepath.FromSlash(path))
 }
 
-// uri is the name of a file of the folder for the client: its own spelling where
-// it has the file open, else below its spelling of the folder.
+// uri returns the URI of a file of the folder: in the client's spelling if it has the
+// file open, else below its spelling of the folder.
 func (w *workspace) uri(path string) string {
 	if x := w.editor.docs.at(w.abs(path)); x != nil {
 		return x.URI
@@ -75,17 +75,17 @@ func (w *workspace) uri(path string) string {
 	return w.folder.FileURI(path)
 }
 
-// FileURI is the URI of a file of the folder, below the client's spelling of it.
+// FileURI returns the URI of a file of the folder, below the client's spelling of it.
 func (x *Folder) FileURI(path string) string {
 	return strings.TrimSuffix(x.uri, "/") + strings.TrimPrefix(text.URI("/"+path), "file://")
 }
 
-// ByteOrderMark begins some files; editors take it out of a buffer and put it
-// back when they save.
+// ByteOrderMark is at the start of some files; editors remove it from a buffer and
+// add it when they save.
 const ByteOrderMark = "\uFEFF"
 
-// holds reports that a file holds a buffer's text, as editors save it.
-func holds(s, buffer string) bool {
+// matches reports whether a file's text is a buffer's text, as editors save it.
+func matches(s, buffer string) bool {
 	if s == buffer {
 		return true
 	}
