@@ -13,12 +13,12 @@ type Change struct {
 	Text  string
 }
 
-// Apply answers the document after the changes, each of which is read against
+// Apply returns the document after the changes, each of which is relative to
 // the result of the one before it; positions outside of the document are clamped.
 // The receiver is unchanged. One call copies the text once, however many changes
 // there are, and patches the table of lines instead of building it anew.
 func (d *Doc) Apply(changes []Change, e Encoding) *Doc {
-	// Everything before the last whole replacement is overwritten by it.
+	// The last whole replacement overwrites everything before it.
 	for i := len(changes) - 1; i >= 0; i-- {
 		if changes[i].Range == nil {
 			d, changes = New(changes[i].Text), changes[i+1:]
@@ -44,7 +44,7 @@ func (d *Doc) Apply(changes []Change, e Encoding) *Doc {
 	return &Doc{text: string(b.text), starts: b.starts}
 }
 
-// Splice answers the document with text in the place of the bytes from start to
+// Splice returns the document with text in place of the bytes from start to
 // end, which must lie in the document in this order.
 func (d *Doc) Splice(start, end int, text string) *Doc {
 	whole := d.text[:start] + text + d.text[end:]
@@ -65,7 +65,7 @@ func (d *Doc) Splice(start, end int, text string) *Doc {
 	return &Doc{text: whole, starts: starts}
 }
 
-// patch answers which lines an edit of the bytes from start to end leaves alone:
+// patch returns which lines an edit of the bytes from start to end leaves unchanged:
 // starts[:head] stay, starts[tail:] move, and what is between is scanned again,
 // beginning at the line of the byte before the edit, because a "\r" there may gain
 // or lose its "\n". starts[tail] is the first line that begins behind end.

@@ -15,7 +15,7 @@ type Edit struct {
 	New        string
 }
 
-// Diff answers the edits of whole lines that make d the text after: in order,
+// Diff returns the edits of whole lines that turn d into the text after: in order,
 // not touching each other, each at the start of a line or at the text's end, and
 // free of lines that stay. Equal texts give nil.
 func (d *Doc) Diff(after string) []Edit {
@@ -46,8 +46,8 @@ func (d *Doc) Diff(after string) []Edit {
 	return merge(edits)
 }
 
-// changed answers bounds that are starts of lines in both texts, or their ends,
-// outside of which these are the same; in after the second is shifted.
+// changed returns bounds that are starts of lines in both texts, or their ends,
+// outside of which the texts are equal; in after the second is shifted.
 func (d *Doc) changed(after string) (start, end, shift int) {
 	n := min(len(d.text), len(after))
 	same := commonPrefix(d.text[:n], after[:n])
@@ -60,7 +60,7 @@ func (d *Doc) changed(after string) (start, end, shift int) {
 }
 
 // commonPrefix counts the bytes at the start of two texts of one length that are
-// the same, by halving what is compared at once.
+// the same, by bisection.
 func commonPrefix(a, b string) int {
 	n := 0
 	for size := len(a); size > 0; {
@@ -103,9 +103,9 @@ func (d *Doc) Edits(after string, e Encoding) []protocol.TextEdit {
 	return edits
 }
 
-// ApplyEdits answers the text after a client's edits, all of which are read
-// against d. Edits may come in any order; two insertions at one place keep theirs.
-// It refuses overlapping ranges, which clients garble without a word.
+// ApplyEdits returns the text after a client's edits, all of which are relative
+// to d. Edits may come in any order; two insertions at one place keep theirs.
+// It refuses overlapping ranges, which clients apply wrongly without an error.
 func (d *Doc) ApplyEdits(edits []protocol.TextEdit, e Encoding) (string, error) {
 	plain := make([]Edit, len(edits))
 	for i, x := range edits {
@@ -115,7 +115,7 @@ func (d *Doc) ApplyEdits(edits []protocol.TextEdit, e Encoding) (string, error) 
 	return d.ApplyDiff(plain)
 }
 
-// ApplyDiff answers the text after edits in bytes, with the rules of ApplyEdits.
+// ApplyDiff returns the text after edits in bytes, with the rules of ApplyEdits.
 func (d *Doc) ApplyDiff(edits []Edit) (string, error) {
 	edits = slices.Clone(edits)
 	slices.SortStableFunc(edits, func(x, y Edit) int {

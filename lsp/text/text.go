@@ -26,8 +26,8 @@ const (
 	UTF32
 )
 
-// Negotiate picks the encoding to answer a client's offer with: UTF-8 where it
-// is offered, for it costs nothing here, else UTF-16, which every client has.
+// Negotiate returns the encoding to use with a client's offer: UTF-8 where it is
+// offered, since it costs nothing here, else UTF-16, which every client supports.
 func Negotiate(offered []protocol.PositionEncodingKind) Encoding {
 	for _, k := range offered {
 		if k == protocol.PositionEncodingKindUTF8 {
@@ -50,7 +50,7 @@ func ParseEncoding(kind protocol.PositionEncodingKind) (Encoding, error) {
 	return 0, fmt.Errorf("unknown position encoding %q: use utf-8, utf-16 or utf-32", kind)
 }
 
-// Kind is the encoding's name on the wire.
+// Kind returns the encoding's name on the wire.
 func (e Encoding) Kind() protocol.PositionEncodingKind {
 	switch e {
 	case UTF8:
@@ -61,26 +61,27 @@ func (e Encoding) Kind() protocol.PositionEncodingKind {
 	return protocol.PositionEncodingKindUTF16
 }
 
-// String is the encoding's name on the wire.
+// String returns the encoding's name on the wire.
 func (e Encoding) String() string { return string(e.Kind()) }
 
 // Doc is an immutable text with its table of lines. Copying the pointer is a
 // snapshot.
 type Doc struct {
 	text string
-	// starts holds the offset of each line's first byte; starts[0] is 0. An
-	// int32 halves the table of a big document; New refuses nothing, because the
+	// starts has the offset of each line's first byte; starts[0] is 0. An
+	// int32 halves the table of a big document; New has no limit, because the
 	// transport caps a message far below 2 GiB.
 	starts []int32
 }
 
-// New builds the table of a whole text, in one pass.
+// New returns the document of a text, with the table of lines built in one pass.
 func New(s string) *Doc {
 	return &Doc{text: s, starts: appendStarts(append(make([]int32, 0, 16+len(s)/32), 0), s, 0, len(s))}
 }
 
 // appendStarts appends the starts of the lines that follow the terminators which
-// begin in s[from:to]. A "\r" at the end of the region looks at the byte behind it.
+// begin in s[from:to]. For a "\r" at the region's end, the byte behind
+// it decides.
 func appendStarts[S string | []byte](dst []int32, s S, from, to int) []int32 {
 	for i := from; i < to; i++ {
 		switch s[i] {
@@ -96,19 +97,19 @@ func appendStarts[S string | []byte](dst []int32, s S, from, to int) []int32 {
 	return dst
 }
 
-// String is the whole text.
+// String returns the whole text.
 func (d *Doc) String() string { return d.text }
 
-// Len is the text's length in bytes.
+// Len returns the text's length in bytes.
 func (d *Doc) Len() int { return len(d.text) }
 
-// Lines counts the lines, of which an empty text has one and a text that ends
-// with a terminator an empty last one.
+// Lines returns the number of lines: an empty text has one, and a text that ends
+// with a terminator has an empty last one.
 func (d *Doc) Lines() int { return len(d.starts) }
 
-// LineSpan answers where a line's bytes are: its first byte, the end of its
-// content, and the end of its terminator. Line numbers beyond the last answer the
-// end of the text, negative ones its start.
+// LineSpan returns where a line's bytes are: its first byte, the end of its
+// content, and the end of its terminator. For line numbers beyond the last it
+// returns the end of the text, for negative ones its start.
 func (d *Doc) LineSpan(line int) (start, end, next int) {
 	return lineSpan(d.text, d.starts, line)
 }
@@ -134,13 +135,13 @@ func lineSpan[S string | []byte](s S, starts []int32, line int) (start, end, nex
 	return start, end, next
 }
 
-// Line is a line's content without its terminator, "" where there is no such line.
+// Line returns a line's content without its terminator, "" where there is no such line.
 func (d *Doc) Line(line int) string {
 	start, end, _ := d.LineSpan(line)
 	return d.text[start:end]
 }
 
-// LineAt is the number of the line that holds the byte at an offset; offsets
+// LineAt returns the number of the line of the byte at an offset; offsets
 // outside of the text are clamped.
 func (d *Doc) LineAt(offset int) int {
 	return lineAt(d.starts, min(max(offset, 0), len(d.text)))
@@ -150,7 +151,7 @@ func lineAt(starts []int32, offset int) int {
 	return sort.Search(len(starts), func(i int) bool { return int(starts[i]) > offset }) - 1
 }
 
-// Offset is the byte that a position names. A character beyond the line is the
+// Offset returns the byte offset of a position. A character beyond the line is the
 // line's end, a line beyond the last is the text's end, and a character inside
 // of a surrogate pair or of a UTF-8 sequence is that character's start.
 func (d *Doc) Offset(p protocol.Position, e Encoding) int {
@@ -161,7 +162,7 @@ func (d *Doc) Offset(p protocol.Position, e Encoding) int {
 	return start + unitsToBytes(d.text[start:end], uint64(p.Character), e)
 }
 
-// Position is the place of a byte offset. Offsets outside of the text are
+// Position returns the position of a byte offset. Offsets outside of the text are
 // clamped, those inside of a character or of a terminator give its start.
 func (d *Doc) Position(offset int, e Encoding) protocol.Position {
 	line := d.LineAt(offset)
@@ -173,13 +174,13 @@ func (d *Doc) Position(offset int, e Encoding) protocol.Position {
 	}
 }
 
-// Range is the place of the bytes from start to end.
+// Range returns the range of the bytes from start to end.
 func (d *Doc) Range(start, end int, e Encoding) protocol.Range {
 	return protocol.Range{Start: d.Position(start, e), End: d.Position(end, e)}
 }
 
-// Span is the bytes that a range names. A range whose end lies before its start
-// is read the other way round, as clients do.
+// Span returns the bytes of a range. If a range's end is before its start, the two
+// are swapped, as clients do.
 func (d *Doc) Span(r protocol.Range, e Encoding) (start, end int) {
 	start, end = d.Offset(r.Start, e), d.Offset(r.End, e)
 	return min(start, end), max(start, end)
@@ -206,7 +207,7 @@ func floor(s string, offset int) int {
 	return offset // a stray byte is a character of its own
 }
 
-// unitsToBytes is the byte offset in a line of its units-th unit, rounded down.
+// unitsToBytes returns the byte offset in a line of its units-th unit, rounded down.
 func unitsToBytes(line string, units uint64, e Encoding) int {
 	if e == UTF8 {
 		if units >= uint64(len(line)) {
@@ -232,7 +233,7 @@ func unitsToBytes(line string, units uint64, e Encoding) int {
 	return i
 }
 
-// bytesToUnits counts the units of line[:offset]; offset is a character's start.
+// bytesToUnits returns the number of units of line[:offset]; offset is a character's start.
 func bytesToUnits(line string, offset int, e Encoding) int {
 	if e == UTF8 {
 		return offset

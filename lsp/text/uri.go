@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Path is the file that a file URI names, in this system's spelling. Any variant
+// Path returns the path of a file URI, in this system's spelling. Any variant
 // of percent-encoding is read, a query or fragment is left out. A URI of another
 // scheme, or one that names a host where this system has no such paths, is refused.
 func Path(uri string) (string, error) { return pathOf(uri, runtime.GOOS == "windows") }
@@ -41,7 +41,7 @@ func pathOf(uri string, windows bool) (string, error) {
 	return strings.ReplaceAll(p, "/", `\`), nil
 }
 
-// URI is the file URI of an absolute path of this system, in the spelling that
+// URI returns the file URI of an absolute path of this system, in the spelling that
 // VS Code gives: drive letters are lower case and everything but letters, digits
 // and "-._~/" is percent-encoded.
 func URI(file string) string { return uriOf(file, runtime.GOOS == "windows") }
@@ -64,10 +64,10 @@ func uriOf(file string, windows bool) string {
 	return "file://" + escape(host, "") + escape(file, "/")
 }
 
-// Key is the same for all spellings of one document: percent-encoding, the case
-// of the scheme, of the host and of a drive letter, "." and ".." in a file's path
-// and a folder's final slash do not count. It is for comparing, not for sending.
-// URIs of different schemes never share a key.
+// Key returns a key that is equal for all spellings of one document:
+// percent-encoding, the case of the scheme, of the host and of a drive letter, "."
+// and ".." in a file's path and a folder's final slash do not count. It is for
+// comparing, not for sending. URIs of different schemes never share a key.
 func Key(uri string) string {
 	scheme, host, raw, rest := cut(uri)
 	if scheme == "file" {
@@ -105,7 +105,7 @@ func cut(uri string) (scheme, host, raw, rest string) {
 	return scheme, host, raw, rest
 }
 
-// hasDrive reports a path of the form "/C:" or "/C:/…".
+// hasDrive reports whether a path has the form "/C:" or "/C:/…".
 func hasDrive(p string) bool {
 	if len(p) < 3 || p[0] != '/' || p[2] != ':' || len(p) > 3 && p[3] != '/' {
 		return false
@@ -123,8 +123,8 @@ func lowerDrive(p string) string {
 
 func unescape(s string) string { return unescapeExcept(s, "") }
 
-// unescapeExcept decodes the percent-encoded bytes of s that keep does not hold;
-// those it brings into one form. A "%" that begins no escape stands for itself.
+// unescapeExcept decodes the percent-encoded bytes of s that are not in keep, and
+// normalises the escapes of those that are. A "%" that begins no escape is kept.
 func unescapeExcept(s, keep string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s

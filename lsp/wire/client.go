@@ -32,10 +32,10 @@ func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	return nil
 }
 
-// Call asks the client and waits for its answer, for as long as ctx lasts, or for
+// Call sends a request and waits for its reply, for as long as ctx lasts, or for
 // Config.CallTimeout where ctx has no deadline. A call that is given up is
 // cancelled at the client by $/cancelRequest. It refuses the context of a
-// notification's handler, of initialize and of shutdown, because these hold up the
+// notification's handler, of initialize and of shutdown, because these block the
 // reader: start a goroutine under Client.Context for it.
 func Call[T any](ctx context.Context, c *Client, method string, params any) (T, error) {
 	var result T
@@ -43,11 +43,12 @@ func Call[T any](ctx context.Context, c *Client, method string, params any) (T, 
 	return result, err
 }
 
-// ErrInline is a call to the client from where its answer could not be read.
+// ErrInline is a call to the client from a handler that blocks the reading of its
+// reply.
 var ErrInline = errors.New("call to the client from a handler that holds up the reader")
 
-// limited puts a limit on each call. When the caller's context ends the library
-// sends $/cancelRequest itself; of the limit it does not know.
+// limited applies CallTimeout to each call. The library sends $/cancelRequest when
+// the caller's context ends, but not when the limit is reached.
 type limited struct {
 	jsonrpc2.Conn
 	timeout time.Duration

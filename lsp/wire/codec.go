@@ -8,8 +8,8 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// codec encodes payloads as the protocol's types want it; the library's own is
-// not exported. Encoded JSON passes through.
+// codec encodes payloads as the protocol's types require; the library's own codec is
+// not exported. Encoded JSON is passed on unchanged.
 type codec struct{}
 
 func (codec) Marshal(v any) ([]byte, error) {

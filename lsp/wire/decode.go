@@ -15,9 +15,9 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// Decode reads params into a T of one's own, whose strings it copies. Unknown
+// Decode reads params into a T of the caller, and copies its strings. Unknown
 // members are ignored, later duplicates win. The error is InvalidParams and names
-// the member that does not fit. For the protocol's types use protocol.Unmarshal.
+// the invalid member. For the protocol's types use protocol.Unmarshal.
 func Decode[T any](params jsontext.Value) (T, error) {
 	var v T
 	if err := json.Unmarshal(params, &v, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
@@ -26,7 +26,7 @@ func Decode[T any](params jsontext.Value) (T, error) {
 	return v, nil
 }
 
-// explain words a decoder's error for whoever sent the value.
+// explain returns a decoder's error as a text for the sender of the value.
 func explain(err error) string {
 	var e *json.SemanticError
 	if !errors.As(err, &e) {
@@ -62,7 +62,7 @@ func wanted(goType string) string {
 
 // DidOpen is a textDocument/didOpen notification. The protocol's own decoder
 // rewrites URIs; here they are as the client spells them, which is how a client
-// wants to be answered.
+// expects them in replies.
 type DidOpen struct {
 	URI      string
 	Language string
@@ -71,8 +71,8 @@ type DidOpen struct {
 }
 
 // DidChange is a textDocument/didChange notification, decoded strictly: the
-// protocol's own decoder takes a ranged change with a member that does not fit
-// for one of the whole document, which would destroy the text.
+// protocol's own decoder reads a ranged change with an invalid member as one of the
+// whole document, which would destroy the text.
 type DidChange struct {
 	URI     string
 	Version int32
@@ -279,7 +279,7 @@ func cancelID(params []byte) (id jsonrpc2.ID, ok bool) {
 	return id, false
 }
 
-// processID is the client's process as initialize names it, 0 where it does not.
+// processID returns the client's process id in initialize, 0 if there is none.
 func processID(params []byte) int {
 	p, err := Decode[struct {
 		ProcessID jsontext.Value `json:"processId"`

@@ -19,8 +19,8 @@ import (
 // The states of a connection. Only the reading goroutine changes them.
 const (
 	fresh int32 = iota
-	ready       // initialize was answered
-	down        // shutdown was asked for
+	ready       // initialize has been replied to
+	down        // shutdown was requested
 )
 
 // server is one connection's chain of handling.
@@ -38,14 +38,14 @@ type server struct {
 	slots   chan struct{}
 
 	mu    sync.Mutex
-	calls map[jsonrpc2.ID]context.CancelFunc // requests that have no answer yet; guarded by mu
+	calls map[jsonrpc2.ID]context.CancelFunc // requests that have no reply yet; guarded by mu
 	idle  sync.Cond                          // calls became empty; its lock is mu
 }
 
-// inlineKey marks the context of a handler that holds up the reader.
+// inlineKey marks the context of a handler that blocks the reader.
 type inlineKey struct{}
 
-// end reports why the connection should end; nil is an orderly exit.
+// end ends the connection for a reason; nil is an orderly exit.
 func (s *server) end(why error) {
 	select {
 	case s.ended <- why:
@@ -181,8 +181,8 @@ func (s *server) initialize(r *jsonrpc2.Request) (any, error) {
 	return result, nil
 }
 
-// watch ends the connection when a process dies. A process that does not exist
-// now is one of another machine or container, for the client is there.
+// watch ends the connection when a process dies. A process id that does not exist
+// now is one of another machine or container, since the client is running.
 func (s *server) watch(pid int) {
 	if err := watchProcess(s.root, pid, func() { s.end(ErrClientGone) }); err != nil {
 		s.log.Warn("client process is not watched: only the end of input will stop the server", "pid", pid, "err", err)
@@ -212,8 +212,8 @@ func (s *server) unregister(id jsonrpc2.ID) {
 	}
 }
 
-// cancelRequest cancels the request that params name. An unknown, answered or
-// malformed id is no error.
+// cancelRequest cancels the request that params name. An id that is
+// unknown, malformed or that of a finished request is no error.
 func (s *server) cancelRequest(raw jsonrpc2.RawMessage) {
 	id, ok := cancelID(raw)
 	if !ok {
@@ -227,7 +227,7 @@ func (s *server) cancelRequest(raw jsonrpc2.RawMessage) {
 	}
 }
 
-// params of a request, {} where there are none.
+// params returns the params of a request, {} if there are none.
 func params(r *jsonrpc2.Request) jsontext.Value {
 	if p := r.Params(); len(p) > 0 {
 		return jsontext.Value(p)

@@ -171,7 +171,7 @@ func TestCancelOfARequestReachesTheClientsCall(t *testing.T) {
 		t.Errorf("the request gave %v", err)
 	}
 	e.WaitMethod("$/cancelRequest", 0)
-	e.Release(lsptest.EditBefore) // the late answer is dropped
+	e.Release(lsptest.EditBefore) // the late reply is dropped
 	e.Shutdown()
 }
 

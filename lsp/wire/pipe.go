@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Pipe is a pipe inside of the process. Unlike io.Pipe it holds what is written
+// Pipe is a pipe inside of the process. Unlike io.Pipe it buffers what is written
 // until it is read, without a limit, so that two peers which both write before
-// they read do not stand still: it is for peers that trust each other. Closing the
+// they read do not deadlock: it is for peers that trust each other. Closing the
 // writer gives the reader io.EOF after the rest; closing the reader gives the
 // writer io.ErrClosedPipe.
 func Pipe() (io.ReadCloser, io.WriteCloser) {
@@ -17,11 +17,11 @@ func Pipe() (io.ReadCloser, io.WriteCloser) {
 }
 
 type pipe struct {
-	mu           sync.Mutex
-	cond         sync.Cond // data came or an end was closed
-	data         []byte
-	at           int // data[:at] was read
-	noMore, gone bool
+	mu                      sync.Mutex
+	cond                    sync.Cond // data came or an end was closed
+	data                    []byte
+	at                      int // data[:at] was read
+	writeClosed, readClosed bool
 }
 
 type (
@@ -32,11 +32,11 @@ type (
 func (r *pipeReader) Read(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.at == len(r.data) && !r.noMore && !r.gone {
+	for r.at == len(r.data) && !r.writeClosed && !r.readClosed {
 		r.cond.Wait()
 	}
 	switch {
-	case r.gone:
+	case r.readClosed:
 		return 0, io.ErrClosedPipe
 	case r.at == len(r.data):
 		return 0, io.EOF
@@ -54,7 +54,7 @@ func (r *pipeReader) Read(b []byte) (int, error) {
 func (r *pipeReader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.gone, r.data, r.at = true, nil, 0
+	r.readClosed, r.data, r.at = true, nil, 0
 	r.cond.Broadcast()
 	return nil
 }
@@ -62,7 +62,7 @@ func (r *pipeReader) Close() error {
 func (w *pipeWriter) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.gone || w.noMore {
+	if w.readClosed || w.writeClosed {
 		return 0, io.ErrClosedPipe
 	}
 	w.data = append(w.data, b...)
@@ -73,7 +73,7 @@ func (w *pipeWriter) Write(b []byte) (int, error) {
 func (w *pipeWriter) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.noMore = true
+	w.writeClosed = true
 	w.cond.Broadcast()
 	return nil
 }

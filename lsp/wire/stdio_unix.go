@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ClaimStdio takes standard input and output for the protocol alone. After it,
-// reading standard input gives an end of file, and what any library or child
-// prints on standard output goes to standard error. The two ends are not inherited
-// by children, closing them interrupts a read, and writing to a client that is gone
-// gives an error instead of a signal. Call it once, before anything else uses them.
+// ClaimStdio reserves standard input and output for the protocol. After it, reading
+// standard input gives an end of file, and what any library or child prints on
+// standard output goes to standard error. The two ends are not inherited by children,
+// closing them interrupts a read, and writing to a client that has exited returns an
+// error instead of raising a signal. Call it once, before anything else uses them.
 func ClaimStdio() (in io.ReadCloser, out io.WriteCloser, err error) {
 	// A signal that is ignored stays ignored in children, which would then not
 	// end when their reader does; one that is delivered to nobody does not.
@@ -43,7 +43,7 @@ func ClaimStdio() (in io.ReadCloser, out io.WriteCloser, err error) {
 	return files[0], files[1], nil
 }
 
-// claim duplicates a descriptor out of the reach of children. Only pipes and
+// claim duplicates a descriptor so that children do not inherit it. Only pipes and
 // sockets are made non-blocking: that belongs to the open file, which a terminal
 // shares with the shell.
 func claim(fd int) (*os.File, error) {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ClaimStdio takes standard input and output for the protocol alone. After it,
+// ClaimStdio reserves standard input and output for the protocol. After it,
 // what Go code prints on standard output goes to standard error, and new children
 // get neither. A read of standard input is not interrupted by closing it.
 func ClaimStdio() (in io.ReadCloser, out io.WriteCloser, err error) {

@@ -18,10 +18,10 @@ import (
 	"go.lsp.dev/jsonrpc2"
 )
 
-// What a stream keeps or accepts at most.
+// The limits of a stream.
 const (
-	keptBuffer  = 1 << 20  // a bigger buffer is given back after its message
-	firstBuffer = 64 << 10 // of a body that did not arrive yet, whatever length it claims
+	keptBuffer  = 1 << 20  // a bigger buffer is released after its message
+	firstBuffer = 64 << 10 // of a body that has not arrived yet, whatever length it claims
 	maxHeader   = 16 << 10 // bytes of one frame's header
 	maxQueued   = 32 << 20 // bytes that wait for a client which does not read
 	writeChunk  = 1 << 20  // under one deadline
@@ -30,11 +30,11 @@ const (
 )
 
 // stream frames messages over a pair of pipes. It has only the library's public
-// methods: with those of its raw frames the library would answer batches.
+// methods: with its raw frame methods the library would reply to batches.
 //
 // What is written is queued and sent by a goroutine of the stream, so that a
-// client which does not read for a while holds up neither the reader nor the jobs
-// that report to it.
+// client which does not read for a while blocks neither the reader nor the jobs that
+// send to it.
 type stream struct {
 	in       io.ReadCloser
 	out      io.WriteCloser
@@ -42,22 +42,22 @@ type stream struct {
 	max      int
 	patience time.Duration
 
-	// onEnd gets the error that ended reading or writing. Reading then waits for
-	// shut, because the library sends no answer any more once a read has failed.
+	// onEnd is called with the error that ended reading or writing. Reading then
+	// waits for shut, because the library sends no replies once a read has failed.
 	onEnd    func(error)
 	closed   chan struct{}
 	shutOnce sync.Once
-	written  chan struct{} // closed when nothing is sent any more
+	written  chan struct{} // closed when the sender has ended
 
 	reader *bufio.Reader
 	body   []byte // the read buffer, which decoded requests borrow
 
 	mu      sync.Mutex // guards what follows
-	cond    sync.Cond  // the queue became longer or shorter, or will not any more
+	cond    sync.Cond  // the queue changed, or will not change any more
 	scratch []byte     // one encoded message
 	queue   []byte     // frames to be sent
 	broken  error      // nothing is accepted any more
-	last    bool       // what is queued is the end
+	last    bool       // nothing is queued after this
 }
 
 // newStream starts the sending goroutine, which ends with shut.
@@ -72,7 +72,7 @@ func newStream(in io.ReadCloser, out io.WriteCloser, limit int, patience time.Du
 	return s
 }
 
-// Read answers the next message that can be decoded, and sends errors for those
+// Read returns the next message that can be decoded, and sends errors for those
 // before it that cannot.
 func (s *stream) Read(context.Context) (jsonrpc2.Message, int64, error) {
 	for {
@@ -88,7 +88,7 @@ func (s *stream) Read(context.Context) (jsonrpc2.Message, int64, error) {
 	}
 }
 
-// read answers nil for a frame that was refused.
+// read returns nil for a frame that was refused.
 func (s *stream) read() (jsonrpc2.Message, int64, error) {
 	length, err := s.readHeader()
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *stream) read() (jsonrpc2.Message, int64, error) {
 	return nil, length, nil
 }
 
-// readHeader reads up to the blank line and answers the body's length. Line feeds
+// readHeader reads up to the blank line and returns the body's length. Line feeds
 // alone, blank lines before a header and unknown fields are tolerated.
 func (s *stream) readHeader() (length int64, err error) {
 	length = -1
@@ -204,7 +204,7 @@ func cut(err error) error {
 	return err
 }
 
-// refuse answers a message whose id is not known.
+// refuse sends an error reply to a message whose id is not known.
 func (s *stream) refuse(code jsonrpc2.Code, text string) {
 	s.log.Warn("message refused", "why", text)
 	_, _ = s.Write(context.Background(), jsonrpc2.NewResponse(jsonrpc2.ID{}, nil, jsonrpc2.NewError(code, text)))
@@ -221,7 +221,7 @@ func (s *stream) Write(_ context.Context, m jsonrpc2.Message) (int64, error) {
 		return 0, s.broken
 	}
 	s.scratch = jsonrpc2.AppendMessage(s.scratch[:0], m)
-	if !utf8.Valid(s.scratch) { // an error may quote what came in
+	if !utf8.Valid(s.scratch) { // an error may quote bytes of the input
 		s.scratch = bytes.ToValidUTF8(s.scratch, []byte("\ufffd"))
 	}
 	before := len(s.queue)
@@ -236,8 +236,8 @@ func (s *stream) Write(_ context.Context, m jsonrpc2.Message) (int64, error) {
 	return int64(len(s.queue) - before), nil
 }
 
-// sendQueue sends what is queued until an error or the end. A frame may have gone
-// out in part when it fails, so nothing is accepted after that.
+// sendQueue sends what is queued until an error or the end. A frame may have been
+// sent in part when it fails, so nothing is accepted after that.
 func (s *stream) sendQueue() {
 	defer close(s.written)
 	var sending []byte
@@ -268,7 +268,7 @@ func (s *stream) sendQueue() {
 	}
 }
 
-// send writes in pieces, so that a slow reader of a big message is not taken for
+// send writes in pieces, so that a slow reader of a big message does not count as
 // a dead one. Where there are no deadlines, closing the output ends a write.
 func (s *stream) send(frames []byte) error {
 	d, _ := s.out.(interface{ SetWriteDeadline(time.Time) error })
@@ -286,14 +286,14 @@ func (s *stream) send(frames []byte) error {
 }
 
 // Close is for the library, which calls it when it has given up on the
-// connection. The end is not its to decide.
+// connection. The server decides when it ends.
 func (s *stream) Close() error {
 	s.onEnd(io.ErrClosedPipe)
 	return nil
 }
 
-// shut sends what is queued, for at most limit, closes both ends and lets a
-// waiting Read go.
+// shut sends what is queued, for at most limit, closes both ends and ends a waiting
+// Read.
 func (s *stream) shut(limit time.Duration) {
 	s.shutOnce.Do(func() {
 		s.mu.Lock()

@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watchProcess calls gone once when the process ends, until ctx does. It is an
+// watchProcess calls ended once when the process ends, until ctx does. It is an
 // error if there is no such process now.
-func watchProcess(ctx context.Context, pid int, gone func()) error {
+func watchProcess(ctx context.Context, pid int, ended func()) error {
 	fd, err := unix.PidfdOpen(pid, unix.O_NONBLOCK)
 	if errors.Is(err, unix.ESRCH) {
 		return err
 	}
 	if err != nil { // an old kernel, or a sandbox without the call
-		return pollProcess(ctx, pid, gone)
+		return pollProcess(ctx, pid, ended)
 	}
 	// A pidfd is readable when its process has ended, also before the parent has
 	// taken notice.
@@ -24,7 +24,7 @@ func watchProcess(ctx context.Context, pid int, gone func()) error {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		_ = f.Close()
-		return pollProcess(ctx, pid, gone)
+		return pollProcess(ctx, pid, ended)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = f.Close() })
 	go func() {
@@ -38,10 +38,10 @@ func watchProcess(ctx context.Context, pid int, gone func()) error {
 		}
 		_ = f.Close()
 		if err != nil { // the file cannot be waited for
-			_ = pollProcess(ctx, pid, gone)
+			_ = pollProcess(ctx, pid, ended)
 			return
 		}
-		gone()
+		ended()
 	}()
 	return nil
 }

@@ -10,12 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollPeriod is how late a death may be noticed where the system does not tell.
+// pollPeriod is how late the end of a process may be noticed where the system does
+// not report it.
 const pollPeriod = 400 * time.Millisecond
 
-// pollProcess asks for a process by signal 0, which cannot tell a zombie from a
-// live one.
-func pollProcess(ctx context.Context, pid int, gone func()) error {
+// pollProcess checks for a process by signal 0, which cannot distinguish a zombie
+// from a live one.
+func pollProcess(ctx context.Context, pid int, ended func()) error {
 	alive := func() bool { err := unix.Kill(pid, 0); return err == nil || errors.Is(err, unix.EPERM) }
 	if !alive() {
 		return unix.ESRCH
@@ -29,7 +30,7 @@ func pollProcess(ctx context.Context, pid int, gone func()) error {
 				return
 			case <-t.C:
 				if !alive() {
-					gone()
+					ended()
 					return
 				}
 			}

@@ -128,7 +128,7 @@ func (s *server) config() wire.Config {
 	}
 }
 
-// end is what Serve answered.
+// end is what Serve returned.
 type end struct {
 	code int
 	why  error
