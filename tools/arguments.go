@@ -30,8 +30,8 @@ func Define[A any](name, description string, effect Effect) Definition {
 	return Definition{Name: name, Description: description, Parameters: schema(members), Effect: effect, members: members}
 }
 
-// Arguments are a call's arguments as the struct that its tool was defined with.
-// It panics for another struct: the arguments were checked before.
+// Arguments decodes a call's arguments into the struct that its tool was defined
+// with. It panics for another struct: the arguments were checked before.
 func Arguments[A any](c Call) (args A) {
 	if err := json.Unmarshal([]byte(c.Arguments), &args); err != nil {
 		panic("tools: the arguments of " + c.Name + " do not fit what it was defined with: " + err.Error())
@@ -54,7 +54,7 @@ func membersOf(t reflect.Type) (out []member) {
 	return out
 }
 
-// schema is a JSON Schema of an object with these members. Equal members give
+// schema returns a JSON Schema of an object with these members. Equal members give
 // equal bytes.
 func schema(members []member) jsontext.Value {
 	var buf bytes.Buffer
@@ -102,7 +102,7 @@ func writeType(enc *jsontext.Encoder, t reflect.Type, about string) {
 	tokens(enc, jsontext.EndObject)
 }
 
-// kind is what a type of Go is called in JSON Schema and to the model.
+// kind names a Go type in JSON Schema and in texts for the model.
 type kind struct{ schema, one, many string }
 
 func kindOfType(t reflect.Type) kind {
@@ -121,7 +121,7 @@ func kindOfType(t reflect.Type) kind {
 	panic(fmt.Sprintf("tools: no parameter of a tool is a %s", t))
 }
 
-// usage says what a tool takes, e.g. "exec takes argv (a list of strings) and
+// usage describes a tool's parameters, e.g. "exec takes argv (a list of strings) and
 // optionally cwd (a string)".
 func (d Definition) usage() string {
 	var b strings.Builder
@@ -250,7 +250,7 @@ func (m member) value(raw jsontext.Value) (jsontext.Value, error) {
 	return append(out, ']'), nil
 }
 
-// plain spells a value that fits its type, which is no list, in one way.
+// plain returns the canonical JSON of a value of a type other than a list.
 func plain(raw jsontext.Value, t reflect.Type) (jsontext.Value, error) {
 	switch t.Kind() {
 	case reflect.Struct:
@@ -265,7 +265,7 @@ func plain(raw jsontext.Value, t reflect.Type) (jsontext.Value, error) {
 	return raw, nil
 }
 
-// fits says whether a value is of the kind of JSON that a type is read from.
+// fits reports whether a value is of the kind of JSON that a type is decoded from.
 func fits(raw jsontext.Value, t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.String:
@@ -312,7 +312,7 @@ func notJSON(err error) error {
 	return fmt.Errorf("the arguments are not JSON (%w)", err)
 }
 
-// quoted bounds what a model made up before it is repeated to it.
+// quoted quotes and shortens a text of the model's for an error that it reads.
 func quoted(s string) string {
 	const most = 64
 	if r := []rune(s); len(r) > most {

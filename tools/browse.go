@@ -59,7 +59,7 @@ func (t browseTool) decide(op browseArgs) Decision {
 		d.Verdict, d.Reason = Deny, err.Error()
 		return d
 	}
-	return t.settle(d, subject{family: FamilyBrowse, url: op.URL}, "")
+	return t.applyRules(d, subject{family: FamilyBrowse, url: op.URL}, "")
 }
 
 func (t browseTool) run(ctx context.Context, op browseArgs) Outcome {
@@ -99,9 +99,9 @@ func (t browseTool) run(ctx context.Context, op browseArgs) Outcome {
 	return t.page(resp, data, cut)
 }
 
-// client makes a client that checks each address at the moment of dialling it:
-// names that resolve inside, or differently the second time, and redirects all
-// come by there. No proxy is used, since a proxy would dial unchecked.
+// client returns an HTTP client that checks each address when it dials it. That
+// covers names that resolve to private addresses, or differently the second time,
+// and redirects. No proxy is used, since a proxy would dial unchecked.
 func (t browseTool) client() *http.Client {
 	dialer := &net.Dialer{Timeout: t.cfg.Browse.Timeout, Control: func(_, address string, _ syscall.RawConn) error {
 		return t.dial(address)
@@ -126,7 +126,7 @@ func (t browseTool) client() *http.Client {
 	}
 }
 
-// mayDial refuses addresses inside unless configuration allows them.
+// mayDial fails for private addresses unless the configuration allows them.
 func (c BrowseConfig) mayDial(address string) error {
 	if c.AllowPrivate {
 		return nil
@@ -186,7 +186,7 @@ func isPublic(a netip.Addr) bool {
 	return true
 }
 
-// checkURL refuses what is not a plain web address.
+// checkURL fails for what is not a plain web address.
 func checkURL(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -210,8 +210,8 @@ func bodyType(body string) string {
 	return "application/x-www-form-urlencoded"
 }
 
-// failed says why nothing was fetched, without numbers that differ from
-// run to run.
+// failed returns the outcome of a fetch that failed. Its text has no numbers that
+// differ from run to run.
 func (t browseTool) failed(ctx context.Context, raw string, err error) Outcome {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return cancelled()
@@ -233,7 +233,8 @@ func (t browseTool) failed(ctx context.Context, raw string, err error) Outcome {
 	return failf("%s was not fetched: %s", clip(raw), err)
 }
 
-// page makes a response readable.
+// page converts a response to an outcome: HTML becomes Markdown, other text stays as
+// it is, and bytes that are no text are not shown.
 func (t browseTool) page(resp *http.Response, data []byte, cut bool) Outcome {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if kind == "" {

@@ -1,6 +1,6 @@
 package tools
 
-// builtin are the tools that every session has, in the order in which models are
+// builtin returns the tools that every session has, in the order in which models are
 // shown them: one line each.
 func builtin(e *Executor) []Tool {
 	return []Tool{
@@ -14,7 +14,7 @@ func builtin(e *Executor) []Tool {
 	}
 }
 
-// Builtin are the definitions of the tools that every session has.
+// Builtin returns the definitions of the tools that every session has.
 func Builtin() []Definition {
 	var r Registry
 	if err := r.Add(builtin(nil)...); err != nil {

@@ -37,7 +37,7 @@ func outsider(t *testing.T, w *world) string {
 	return out
 }
 
-// tree answers all files below a directory with their texts.
+// tree returns all files below a directory with their texts.
 func tree(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder

@@ -13,10 +13,10 @@ import (
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
-// Decide says what policy makes of a call: run it, ask a person, or refuse it. It
-// performs nothing, but reads what it needs to show the person what would happen.
-// A call that will fail anyway, a patch that fits nowhere for instance, is not
-// asked about: running it gives the model the reason.
+// Decide returns policy's decision about a call: run it, ask a person, or refuse it.
+// It changes nothing, but reads what it needs to show the person what would happen.
+// A call that will fail anyway, such as a patch that fits nowhere, needs no approval:
+// running it gives the model the reason.
 func (e *Executor) Decide(ctx context.Context, op Op) Decision {
 	t, c, err := e.tools.open(op)
 	if err != nil {
@@ -35,21 +35,21 @@ func (e *Executor) Decide(ctx context.Context, op Op) Decision {
 
 var escapes = regexp.MustCompile(`^(/|\.\.$|\.\./|[A-Za-z]:)`)
 
-// contained says whether a path that a call names stays below the root by its
-// names, as the core judges it: it is not absolute, names no drive and does not
-// climb, with '/' and '\\' both taken as separators. What links do is for resolve.
+// contained reports whether a path that a call names stays below the root by its
+// spelling, with the core's own rule: it is not absolute, names no drive and does not
+// climb, with '/' and '\\' both separators. Links are checked by resolve.
 func contained(name string) bool {
 	return !escapes.MatchString(path.Clean(strings.ReplaceAll(name, `\`, "/")))
 }
 
-// policed is a tool of this package, which applies policy itself: what its rules
-// are compared with is more than a path.
+// policed is a tool of this package, which applies policy itself: its rules are
+// matched against more than a path.
 type policed interface{ policed() }
 
 func (e *Executor) policed() {}
 
-// judge puts policy on top of the decision of a tool that does not know it: what
-// changes something asks, unless the mode lets it run.
+// judge applies policy to the decision of a tool that does not do so itself: a call
+// that changes something needs approval, unless the mode lets it run.
 func (e *Executor) judge(d Decision, family Family) Decision {
 	p := e.policy()
 	if d.Key == "" {
@@ -69,12 +69,12 @@ func (e *Executor) judge(d Decision, family Family) Decision {
 	if d.Path != "" {
 		s.paths = e.spellings(d.Path)
 	}
-	return e.settle(d, s, "")
+	return e.applyRules(d, s, "")
 }
 
-// settle applies rules and grants to a decision whose Verdict is the mode's.
-// Always is why the call asks in every mode, "" when it does not.
-func (e *Executor) settle(d Decision, s subject, always string) Decision {
+// applyRules applies rules and grants to a decision whose Verdict is the mode's.
+// Always is why the call needs approval in every mode, "" when it does not.
+func (e *Executor) applyRules(d Decision, s subject, always string) Decision {
 	p := e.policy()
 	if r, ok := p.denied(s); ok {
 		d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
@@ -97,8 +97,8 @@ func (e *Executor) settle(d Decision, s subject, always string) Decision {
 	return d
 }
 
-// spellings are the path given and the one it leads to, as far as they are paths
-// below the root.
+// spellings returns the path given and the one that its links lead to, as far as they
+// are paths below the root.
 func (e *Executor) spellings(name string) []string {
 	given, err := relative(e.ws.Dir(), name)
 	if err != nil {
@@ -138,7 +138,7 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 	draft, err := e.prepare(name, make)
 	if err != nil || draft.exists && draft.after == draft.text {
 		// Nothing will be written: the call itself tells the model why.
-		d = e.settle(d, subject{family: family, paths: paths}, "")
+		d = e.applyRules(d, subject{family: family, paths: paths}, "")
 		if d.Verdict == Ask {
 			d.Verdict = Allow
 		}
@@ -150,7 +150,7 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 		d.Title = "Change " + draft.path
 	}
 	d.Detail = preview(draft)
-	return e.settle(d, subject{family: family, paths: paths}, always)
+	return e.applyRules(d, subject{family: family, paths: paths}, always)
 }
 
 const untrusted = "the workspace is not trusted, so that nothing of it is executed"
@@ -169,8 +169,8 @@ var runners = []string{
 // runs are subcommands whose arguments are programs or code, in the same way.
 var runs = []string{"run", "exec", "x", "dlx", "eval", "script", "tool", "install", "generate"}
 
-// execKey names what allowing a command for the session covers: the program with
-// its subcommand where it has one, else the whole command line.
+// execKey returns the key of what allowing a command for the session covers: the
+// program with its subcommand where it has one, else the whole command line.
 func execKey(argv []string) string {
 	if len(argv) > 1 && subcommand.MatchString(argv[1]) && !slices.Contains(runners, programName(argv[0])) &&
 		!slices.Contains(runs, argv[1]) {
@@ -179,7 +179,8 @@ func execKey(argv []string) string {
 	return workspace.CommandLine(argv)
 }
 
-// cleanCwd makes a working directory of one that a call names.
+// cleanCwd returns the absolute path of the working directory that a call names, the
+// root when it names none.
 func (e *Executor) cleanCwd(cwd *string) (string, error) {
 	name := "."
 	if cwd != nil && *cwd != "" {

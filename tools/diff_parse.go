@@ -31,7 +31,7 @@ type hunkLine struct {
 	open bool
 }
 
-// name tells a model which hunk is meant.
+// name returns a name of the hunk for error texts that a model reads.
 func (h hunk) name() string {
 	if h.header == "" {
 		return fmt.Sprintf("hunk %d", h.number)
@@ -39,8 +39,7 @@ func (h hunk) name() string {
 	return fmt.Sprintf("hunk %d (%s)", h.number, h.header)
 }
 
-// side answers the lines that the hunk takes from the file ('-') or leaves in it
-// ('+'), context included.
+// side returns the lines of the hunk's old ('-') or new ('+') text, context included.
 func (h hunk) side(op byte) []string {
 	var out []string
 	for _, l := range h.lines {
@@ -198,7 +197,7 @@ func number(s string, none int) int {
 	return n
 }
 
-// body takes a line of a hunk.
+// body parses a line of a hunk.
 func (p *diffParser) body(s string) error {
 	if p.cur == nil {
 		if s == "" || s[0] != '+' && s[0] != '-' && s[0] != ' ' {
@@ -247,7 +246,7 @@ func (p *diffParser) closeHunk() {
 	}
 }
 
-// fileHeader takes the two lines that name the file before and after.
+// fileHeader parses the two lines that name the file before and after.
 func (p *diffParser) fileHeader(old, now string) error {
 	p.closeHunk()
 	p.at++
@@ -263,7 +262,7 @@ func (p *diffParser) fileHeader(old, now string) error {
 	return p.samePath(now, "b/")
 }
 
-// headerPath takes a name out of a header line: before a tab comes the name,
+// headerPath returns the file name in a header line: before a tab comes the name,
 // after it a time; git quotes unusual names.
 func headerPath(s string) string {
 	s, _, _ = strings.Cut(s, "\t")
@@ -285,7 +284,7 @@ func (p *diffParser) samePath(name, prefix string) error {
 	return fmt.Errorf("the diff names the file %q, but the patch is for %s; one patch changes one file", name, p.path)
 }
 
-// envelopeLine takes a line of the form that some models put around a diff.
+// envelopeLine parses a line of the form that some models put around a diff.
 func (p *diffParser) envelopeLine(s string) error {
 	keyword, arg, _ := strings.Cut(strings.TrimPrefix(s, "*** "), ":")
 	arg = strings.TrimSpace(arg)

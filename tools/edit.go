@@ -16,12 +16,12 @@ import (
 // under it.
 const tries = 5
 
-// draft is an edit that a Write or Patch comes to, before it is applied.
+// draft is the edit of a Write or Patch before it is applied.
 type draft struct {
 	file
 	after string
 	verb  string // "created", "wrote" or "patched"
-	note  string // said to the model with the result
+	note  string // added to the result's text for the model
 	// view is the whole text as the model takes it to be after the edit, without
 	// what others changed and it has not seen; known is false when it has never
 	// seen the whole.
@@ -29,13 +29,13 @@ type draft struct {
 	known bool
 }
 
-// learn brings the memory up to date with an edit that is done and answers what a
-// result says of it: the hash of the model's view where that is not after.
-func (e *Executor) learn(d draft) (readHash string) {
+// rememberEdit records an applied edit in the memory and returns the result's
+// ReadHash: the hash of the model's view where that differs from after.
+func (e *Executor) rememberEdit(d draft) (readHash string) {
 	if !d.known {
 		return Unread
 	}
-	hash := e.seen.saw(d.path, d.view)
+	hash := e.seen.store(d.path, d.view)
 	if d.view == d.after {
 		return ""
 	}
@@ -47,8 +47,8 @@ func (e *Executor) learn(d draft) (readHash string) {
 type drafter func(f file) (draft, error)
 
 // refusal is an error that shows the model the current text of a file. Whole says
-// that all of it is shown that is new to the model, which knows the file then; not
-// before, as a refusal may come of a mere look at what a call would do.
+// that it shows all that is new to the model. The memory is updated only when the
+// model gets the error: Decide makes refusals too, which the model never sees.
 type refusal struct {
 	text  string
 	file  file
@@ -57,7 +57,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// prepare computes the edit of the file that a model names.
+// prepare computes the edit of the file that a model names, and applies nothing.
 func (e *Executor) prepare(name string, make drafter) (draft, error) {
 	p, err := e.find(name)
 	if err != nil {
@@ -75,8 +75,8 @@ func (e *Executor) prepare(name string, make drafter) (draft, error) {
 	return d, err
 }
 
-// mayWrite refuses paths that nothing here ever writes to, under the name given
-// and under the one that it leads to.
+// mayWrite fails for paths that no tool may write to. Both the name given and the
+// path that its links lead to are checked.
 func (e *Executor) mayWrite(name, p string) error {
 	if p == "." {
 		return errors.New("the workspace itself is a directory, not a file with text")
@@ -116,7 +116,7 @@ func within(dir, name string) bool {
 	return ok
 }
 
-// edit computes and applies an edit, again when the text changes meanwhile.
+// edit computes and applies an edit, and tries again when the text changes meanwhile.
 func (e *Executor) edit(ctx context.Context, name, label string, make drafter) Outcome {
 	for range tries {
 		d, err := e.prepare(name, make)
@@ -126,21 +126,21 @@ func (e *Executor) edit(ctx context.Context, name, label string, make drafter) O
 		if err != nil {
 			out := failed(err)
 			if r, ok := errors.AsType[*refusal](err); ok && r.whole {
-				out.ReadHash = e.seen.saw(r.file.path, r.file.text)
+				out.ReadHash = e.seen.store(r.file.path, r.file.text)
 			}
 			return out
 		}
 		if d.exists && d.after == d.text {
 			out := Outcome{State: Completed, Text: fmt.Sprintf("%s is unchanged: %s", d.path, d.note)}
 			if d.known {
-				out.ReadHash = e.seen.saw(d.path, d.view)
+				out.ReadHash = e.seen.store(d.path, d.view)
 			}
 			return out
 		}
 		applied, err := e.ws.Apply(ctx, Edit{
 			Path: d.path, Create: !d.exists, Before: d.text, After: d.after,
 			Open: d.open, Label: label,
-			Told: landed(d, Applied{}).Text,
+			Told: editOutcome(d, Applied{}).Text,
 		})
 		switch {
 		case errors.Is(err, ErrStale):
@@ -150,15 +150,15 @@ func (e *Executor) edit(ctx context.Context, name, label string, make drafter) O
 		case err != nil:
 			return failf("%s was not changed: %s", d.path, err)
 		}
-		out := landed(d, applied)
-		out.ReadHash = e.learn(d)
+		out := editOutcome(d, applied)
+		out.ReadHash = e.rememberEdit(d)
 		return out
 	}
 	return failf("%s was not changed: it is being changed by someone else all the time", name)
 }
 
-// landed tells the model what an edit did.
-func landed(d draft, applied Applied) Outcome {
+// editOutcome returns the outcome of an applied edit, with a text for the model.
+func editOutcome(d draft, applied Applied) Outcome {
 	text := fmt.Sprintf("%s %s", d.verb, d.path)
 	added, removed := countLines(d.text, d.after)
 	if d.exists {
@@ -197,9 +197,9 @@ func countLines(before, after string) (added, removed int) {
 	return added, removed
 }
 
-// collision says which current lines an edit would have to overwrite that the
-// model has not seen as they are. It shows every line that changed since, as far
-// as they are few.
+// collision returns the refusal of an edit that would overwrite lines which changed
+// since the model read them. It shows every such line of the file when there are
+// few, else those that the edit meets.
 func collision(f file, base string, clash []change) *refusal {
 	now := texts(splitLines(f.text))
 	shown := clash

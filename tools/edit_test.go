@@ -256,16 +256,16 @@ func TestMemoryIsBounded(t *testing.T) {
 	var m memory
 	big := strings.Repeat("x", rememberBytes/2)
 	for _, p := range []string{"a", "b", "c"} {
-		m.saw(p, big+p)
+		m.store(p, big+p)
 	}
-	if k, ok := m.of("a", "other"); !ok || k.held {
-		t.Errorf("the oldest text is still held: %t", k.held)
+	if k, ok := m.lookup("a", "other"); !ok || k.hasText {
+		t.Errorf("the oldest text is still stored: %t", k.hasText)
 	}
-	if k, ok := m.of("a", big+"a"); !ok || !k.held {
+	if k, ok := m.lookup("a", big+"a"); !ok || !k.hasText {
 		t.Error("the oldest is not known by its hash")
 	}
 	if m.size > rememberBytes+len(big)+1 {
-		t.Errorf("%d bytes are held", m.size)
+		t.Errorf("%d bytes are stored", m.size)
 	}
 }
 

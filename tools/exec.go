@@ -49,12 +49,12 @@ func (t execTool) decide(op execArgs) Decision {
 	if asks {
 		d.Title, d.Detail, d.Key = d.Title+" with network", d.Detail+"\nwith network", d.Key+" with network"
 	}
-	d = t.settle(d, subject{family: FamilyExec, argv: op.Argv}, "")
+	d = t.applyRules(d, subject{family: FamilyExec, argv: op.Argv}, "")
 	if asks && d.Verdict == Allow && t.policy().Mode != ModeAll && !t.isGranted(d.Key) {
 		d.Verdict = Ask // a rule allows the command, and not that it sends things away
 	}
 	if d.Verdict != Deny && len(op.Argv) > 1 && programName(op.Argv[0]) == "git" {
-		// The rules about git hold for the program too, whatever options come first.
+		// The rules about git apply to the program too, whatever options come first.
 		words := gitWords(op.Argv[1:])
 		for _, s := range []subject{{family: FamilyGit, argv: words}, {family: FamilyExec, argv: append([]string{"git"}, words...)}} {
 			if r, ok := t.policy().denied(s); ok && (s.family == FamilyGit || len(r.Match) > 0) {
@@ -94,8 +94,8 @@ func (t execTool) run(ctx context.Context, op execArgs) Outcome {
 	return t.command(ctx, spec, true)
 }
 
-// env is the environment of a command: no secrets, and nothing that waits for
-// a person or decorates for a screen.
+// env returns the environment of a command: no secrets, and settings that keep
+// programs from prompting and from decorating their output.
 func (t execTool) env() []string {
 	env := t.cfg.Exec.env()
 	for _, kv := range []string{"PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "NO_COLOR=1", "TERM=dumb"} {
@@ -105,12 +105,12 @@ func (t execTool) env() []string {
 	return env
 }
 
-// command runs a program and tells the model how it ended, what it printed and
-// which files it changed.
+// command runs a program. The outcome's text reports how it ended, what it printed
+// and which files it changed.
 func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) Outcome {
-	var watch *watch
+	var detector *changeDetector
 	if mutates {
-		watch = newWatch(ctx, e)
+		detector = newChangeDetector(ctx, e)
 	}
 	r, err := proc.Run(ctx, spec)
 	if err != nil {
@@ -122,14 +122,14 @@ func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) Ou
 	out := Outcome{State: stateOf(r), Text: ended(spec, r, e.cfg.Exec.Output) + putBackText(workspace.RealPath(e.ws.Dir()), r.PutBack)}
 	out.Text += e.stoppedText(r)
 	// What is done is done, also when the turn was cancelled meanwhile.
-	if watch != nil {
-		out.Touched = watch.changed(context.WithoutCancel(ctx))
+	if detector != nil {
+		out.Touched = detector.changed(context.WithoutCancel(ctx))
 		out.Text += touchedText(out.Touched)
 	}
 	return out
 }
 
-// stateOf is the state of a call whose program ended so.
+// stateOf returns the state of a call whose program ended with this result.
 func stateOf(r proc.Result) State {
 	switch {
 	case r.Cancelled:
@@ -140,8 +140,8 @@ func stateOf(r proc.Result) State {
 	return Completed
 }
 
-// ended tells how a program ended and what it printed, of each stream at most keep
-// characters.
+// ended describes how a program ended and what it printed, at most keep characters
+// of each stream.
 func ended(spec proc.Spec, r proc.Result, keep int) string {
 	var head string
 	switch {
@@ -177,7 +177,7 @@ func ended(spec proc.Spec, r proc.Result, keep int) string {
 	return b.String()
 }
 
-// touchedText names the files that a command changed.
+// touchedText lists the files that a command changed, for the model.
 func touchedText(paths []string) string {
 	const most = 50
 	if len(paths) == 0 {

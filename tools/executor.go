@@ -45,8 +45,7 @@ type ExecConfig struct {
 	Output  int           // characters kept of each stream
 	// Env is the environment that is chosen from; nil means the server's.
 	Env []string
-	// Secrets are names of variables that no command gets, e.g. those that hold model
-	// keys.
+	// Secrets are names of variables that no command gets, e.g. those of model keys.
 	Secrets []string
 	// Keep are names of variables that commands get besides those of
 	// proc.Environment; Secrets win.
@@ -54,8 +53,8 @@ type ExecConfig struct {
 	// Sandbox confines commands, besides in their workspace; nil confines none. See
 	// package sandbox.
 	Sandbox *proc.Sandbox
-	// AskNetwork gives the network to those commands alone that ask for it, and has
-	// somebody decide about that.
+	// AskNetwork gives the network only to commands that request it in their
+	// arguments, each after a person's approval.
 	AskNetwork bool
 }
 
@@ -118,7 +117,7 @@ func def[T comparable](v *T, d T) {
 	}
 }
 
-// SetPolicy has what follows decided by another policy; what was granted for the
+// SetPolicy replaces the policy for the calls that follow; what was granted for the
 // session stays granted. It fails, and changes nothing, for a rule that names
 // no tool.
 func (e *Executor) SetPolicy(p Policy) error {
@@ -137,7 +136,7 @@ func (e *Executor) policy() Policy {
 	return e.cfg.Policy
 }
 
-// Seen answers the hash of the text of every file that the model knows, by path
+// Seen returns the hash of the text of every file that the model knows, by path
 // relative to the root.
 func (e *Executor) Seen() map[string]string { return e.seen.hashes() }
 
@@ -173,11 +172,10 @@ func (e *Executor) isGranted(key string) bool {
 	return e.granted[key]
 }
 
-// Run performs a call that policy allowed and answers what to tell the model. It
-// does not ask Decide, except that what is refused whoever asks is refused here
-// too. The label names the turn, for the editor's undo list. The text depends on
-// the call and the state of the workspace alone: it holds no times, process
-// numbers or temporary names of its own. When ctx ends the call is stopped and
+// Run performs a call that policy allowed and returns its outcome for the model. It
+// does not call Decide, but refuses what no approval can allow. The label names the
+// turn, for the editor's undo list. The text depends only on the call and the state
+// of the workspace: it contains no times, process numbers or temporary names. When ctx ends the call is stopped and
 // the state is Cancelled; an edit that landed is Completed all the same.
 func (e *Executor) Run(ctx context.Context, op Op, label string) Outcome {
 	if ctx.Err() != nil {
@@ -191,11 +189,11 @@ func (e *Executor) Run(ctx context.Context, op Op, label string) Outcome {
 	return t.Run(ctx, c)
 }
 
-// Add gives the session tools of its own, behind the built-in ones. A name that is
-// taken is an error.
+// Add appends tools to the built-in ones. A name that another tool has already is an
+// error.
 func (e *Executor) Add(more ...Tool) error { return e.tools.Add(more...) }
 
-// Definitions are those of the session's tools, in the order in which models are
+// Definitions returns the definitions of the session's tools, in the order in which models are
 // shown them.
 func (e *Executor) Definitions() []Definition { return e.tools.Definitions() }
 
@@ -220,5 +218,5 @@ func failf(format string, args ...any) Outcome {
 	return Outcome{State: Failed, Text: fmt.Sprintf(format, args...)}
 }
 
-// failed makes an error the model's answer.
+// failed returns the outcome of a call that failed; the model reads the error.
 func failed(err error) Outcome { return Outcome{State: Failed, Text: err.Error()} }

@@ -18,8 +18,8 @@ var gitSafe = []string{
 	"-c", "credential.interactive=never", "-c", "protocol.ext.allow=never", "-c", "grep.fallbackToNoIndex=false",
 }
 
-// env is the environment of a subcommand of git: no secrets, no prompts, no
-// editor, no screen. Those that talk to remotes get the socket of an SSH agent.
+// env returns the environment of a subcommand of git: no secrets, no prompts, no
+// editor, no screen. Those that connect to remotes get the socket of an SSH agent.
 func (t gitTool) env(name string) []string {
 	var env []string
 	for _, kv := range t.cfg.Exec.env() {
@@ -83,7 +83,7 @@ func (t gitTool) decide(op gitArgs) Decision {
 	if t.policy().Untrusted && !c.reads {
 		d.Verdict, d.Reason = Deny, untrusted
 	}
-	d = t.settle(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...)}, "")
+	d = t.applyRules(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...)}, "")
 	// What may not be run as a program may not be run by this way either.
 	if r, ok := t.policy().denied(subject{family: FamilyExec, argv: append([]string{"git", c.name}, c.args...)}); ok && d.Verdict != Deny && len(r.Match) > 0 {
 		d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
@@ -91,9 +91,9 @@ func (t gitTool) decide(op gitArgs) Decision {
 	return d
 }
 
-// inside checks the directory that the command is to run in, which repository
-// it would take there, and what it could read besides: git diff compares any two
-// files when one of them lies outside.
+// inside returns the directory that a command is to run in. It fails for a directory
+// outside the workspace, for a repository that git must not use, and for a git diff
+// of files outside: git diff compares any two files when one of them lies outside.
 func (t gitTool) inside(c gitCommand) (dir string, err error) {
 	dir, err = t.cleanCwd(&c.dir)
 	if err != nil {
@@ -123,7 +123,7 @@ func (t gitTool) run(ctx context.Context, op gitArgs) Outcome {
 		return failf("not run: %s", err)
 	}
 	if c.reads && c.name != "version" { // which needs no repository and reads none
-		return t.look(ctx, c, dir)
+		return t.runReading(ctx, c, dir)
 	}
 	if !c.reads && t.policy().Untrusted {
 		return failf("not run: %s", untrusted)
@@ -135,8 +135,8 @@ func (t gitTool) run(ctx context.Context, op gitArgs) Outcome {
 	}, !c.reads)
 }
 
-// look performs a call that only reads, for which nobody is asked.
-func (t gitTool) look(ctx context.Context, c gitCommand, dir string) Outcome {
+// runReading performs a call that only reads, which needs no approval.
+func (t gitTool) runReading(ctx context.Context, c gitCommand, dir string) Outcome {
 	r, ok, err := t.repos.find(workspace.RealPath(dir))
 	if err == nil && !ok {
 		err = errors.New("the workspace is in no git repository")

@@ -21,7 +21,8 @@ import (
 // to leave out.
 var gitShows = append([]string{"grep"}, gitDiffs...)
 
-// readDenials are the patterns of the rules that deny reading.
+// readDenials returns the patterns of the rules that deny reading; everything is true
+// when one of them has no pattern.
 func (p Policy) readDenials() (patterns []string, everything bool) {
 	for _, r := range p.Deny {
 		if r.Family == FamilyRead {
@@ -77,8 +78,8 @@ func (t gitTool) withoutDenied(ctx context.Context, c gitCommand, r repository, 
 	return c, nil
 }
 
-// namesDenied looks for arguments that name a denied file, or an object of which
-// the path is not known.
+// namesDenied fails when an argument names a denied file, or an object of which the
+// path is not known.
 func (t gitTool) namesDenied(ctx context.Context, c gitCommand, r repository, dir string) error {
 	blames := c.name == "blame" || c.name == "annotate"
 	paths := false
@@ -110,8 +111,8 @@ func (t gitTool) namesDenied(ctx context.Context, c gitCommand, r repository, di
 	return nil
 }
 
-// kindOfObject is the kind of what a revision names, behind a tag if it is one; ""
-// when it names nothing.
+// kindOfObject returns the kind of object that a revision names, with tags followed;
+// "" when it names nothing.
 func (t gitTool) kindOfObject(ctx context.Context, r repository, dir, revision string) (string, error) {
 	for _, name := range []string{revision + "^{}", revision} {
 		_, res, err := t.repos.run(ctx, r, dir, []string{"cat-file", "-t", name}, statusTimeout, 0)
@@ -142,7 +143,7 @@ func (t gitTool) deniesReading(r repository, dir, name string) bool {
 	return false
 }
 
-// leftOut are arguments that have git leave out what patterns of rules match.
+// leftOut returns arguments that make git leave out what patterns of rules match.
 func (t gitTool) leftOut(patterns []string, r repository) []string {
 	prefix, plain := "", ""
 	if rel, ok := workspace.Below(r.top, workspace.RealPath(t.ws.Dir())); ok && rel != "." {
@@ -167,8 +168,8 @@ func (t gitTool) leftOut(patterns []string, r repository) []string {
 	return out
 }
 
-// otherNames are the further names, in the workspace, of files that a rule keeps from
-// being read under one of them.
+// otherNames returns every name, in the workspace, of the files with several hard
+// links of which a rule denies reading one.
 func (p Policy) otherNames(root *os.Root) []string {
 	if patterns, _ := p.readDenials(); len(patterns) == 0 {
 		return nil
@@ -191,14 +192,14 @@ func (p Policy) otherNames(root *os.Root) []string {
 	return out
 }
 
-// otherName reports whether a file is one that a rule keeps from being read, under
-// another name.
+// otherName reports whether a rule denies reading the file under another of its
+// names.
 func (p Policy) otherName(root *os.Root, name string) bool {
 	info, err := root.Stat(filepath.FromSlash(name))
 	return err == nil && info.Mode().IsRegular() && links(info) > 1 && slices.Contains(p.otherNames(root), name)
 }
 
-// eachLinked visits the files of the workspace that have more than one name.
+// eachLinked calls visit for each file of the workspace that has several hard links.
 func eachLinked(root *os.Root, visit func(name string, info fs.FileInfo)) {
 	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -17,8 +17,8 @@ import (
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
-// What follows is the server's own git: what it starts without that a person was
-// asked. It never reads a repository's configuration, in which any of some thirty
+// What follows is the server's own git: the commands that it runs without a person's
+// approval. It never reads a repository's configuration, in which any of some thirty
 // settings names a program: git gets a configuration written here, of settings that
 // are known to run nothing. Its place is taken by GIT_COMMON_DIR, a directory of the
 // server's own with links to the repository's data. A program that changes the
@@ -101,8 +101,8 @@ func replaceBytes(b, old, by []byte) []byte {
 	return []byte(strings.ReplaceAll(string(b), string(old), string(by)))
 }
 
-// ownGitEnv is the environment of the server's own git: nothing of git's, no
-// sockets, nobody to ask, no way out.
+// ownGitEnv returns the environment of the server's own git: no variables of git's, no
+// sockets, no prompts, no network.
 func ownGitEnv(env []string) []string {
 	out := make([]string, 0, len(env)+12)
 	for _, kv := range env {
@@ -155,7 +155,7 @@ func (g repositories) settings(ctx context.Context, r repository) (harmless []se
 	return harmless, unknown, nil
 }
 
-// configText spells settings as a file of git's.
+// configText writes settings in the format of git's configuration files.
 func configText(settings []setting) string {
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace
 	var b strings.Builder
@@ -212,7 +212,8 @@ func mirrorRepository(r repository, settings []setting) (string, error) {
 	return dir, writeIfOther(filepath.Join(dir, "config"), configText(settings))
 }
 
-// writeIfOther makes a file of the server's own have a text, whole at every moment.
+// writeIfOther writes a text to a file of the server's own, unless the file has it
+// already. The file is replaced atomically.
 func writeIfOther(name, text string) error {
 	if have, err := os.ReadFile(name); err == nil && string(have) == text {
 		return nil

@@ -148,7 +148,7 @@ func runsNothing(t *testing.T, policy Policy, p plant, looks [][]string) {
 	}
 	w.put("f", "for the status\n")
 	w.Decide(t.Context(), writeOp("f", "x\n"))
-	newWatch(t.Context(), w.Executor).changed(t.Context())
+	newChangeDetector(t.Context(), w.Executor).changed(t.Context())
 	if tw.ran() {
 		t.Error("a look at what a command changed ran a program")
 	}

@@ -33,7 +33,7 @@ var gitChanges = []string{
 }
 
 // gitDiffs are the reading subcommands that may start a program to show a
-// difference, unless told not to.
+// difference, unless an option forbids it.
 var gitDiffs = []string{"diff", "log", "show", "whatchanged", "diff-files", "diff-index", "diff-tree"}
 
 // gitDescends are options that make git look into the repositories inside a
@@ -68,7 +68,7 @@ var gitPermitted = map[string][]string{
 	"ls-files": {},
 }
 
-// parseGit takes a git command line apart and refuses what could leave the
+// parseGit parses a git command line and refuses what could leave the
 // repository, start other programs or write other files.
 func parseGit(argv []string) (gitCommand, error) {
 	var c gitCommand
@@ -120,7 +120,7 @@ func parseGit(argv []string) (gitCommand, error) {
 // their value.
 var gitValued = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix", "--attr-source"}
 
-// gitWords are a git command line from its subcommand on.
+// gitWords returns a git command line from its subcommand on.
 func gitWords(argv []string) []string {
 	for i := 0; i < len(argv); i++ {
 		if !strings.HasPrefix(argv[i], "-") {
@@ -133,7 +133,7 @@ func gitWords(argv []string) []string {
 	return nil
 }
 
-// gitOptions refuses options of a subcommand.
+// gitOptions fails for arguments that a subcommand may not have.
 func gitOptions(c gitCommand) error {
 	for i, a := range c.args {
 		// An option before it may take it for its value: then options still follow.
@@ -165,7 +165,7 @@ func gitOptions(c gitCommand) error {
 	return nil
 }
 
-// forbidden answers the option that a is, or abbreviates, if it is not allowed.
+// forbidden returns the forbidden option that a is or abbreviates, "" for none.
 func forbidden(sub, a string) string {
 	name, _, _ := strings.Cut(a, "=")
 	if slices.Contains(gitPermitted[""], name) || slices.Contains(gitPermitted[sub], name) {
@@ -174,8 +174,8 @@ func forbidden(sub, a string) string {
 	return abbreviates(name, gitForbidden)
 }
 
-// abbreviates answers the one of some long options that an argument is or could
-// stand for, "" for none.
+// abbreviates returns the first of some long options that an argument is or may
+// abbreviate, "" for none.
 func abbreviates(a string, options []string) string {
 	name, _, _ := strings.Cut(a, "=")
 	for _, o := range options {
@@ -186,8 +186,8 @@ func abbreviates(a string, options []string) string {
 	return ""
 }
 
-// forbiddenShort looks for short options that are not allowed in a cluster of
-// them; letters that take the rest of the cluster as their value end it.
+// forbiddenShort returns the first forbidden short option in a cluster of them, ""
+// for none. A letter that takes the rest of the cluster as its value ends the search.
 func forbiddenShort(sub, a string) string {
 	bad, valued := "O", "SGLIUMCBlnm"
 	switch sub {

@@ -6,23 +6,23 @@ import (
 	"sync"
 )
 
-// rememberBytes bounds the texts that a session remembers; beyond it the oldest
-// are kept by their hash alone, which still tells whether a file changed.
+// rememberBytes bounds the texts that a session stores. Beyond it the oldest are
+// replaced by their hashes, which still show whether a file changed.
 const rememberBytes = 64 << 20
 
-// memory is what the model has read: the text of each file as it last saw it.
+// memory stores what the model has read: the text of each file as it last saw it.
 type memory struct {
 	mu    sync.Mutex // guards all below
 	files map[string]known
-	order []string // paths whose text is held, oldest first
+	order []string // paths whose text is stored, oldest first
 	size  int
 }
 
 // known is what a model knows of a file.
 type known struct {
-	hash string
-	text string
-	held bool // text is there; otherwise the hash alone is
+	hash    string
+	text    string
+	hasText bool // text is stored; otherwise the hash alone is
 }
 
 func hashText(s string) string {
@@ -30,12 +30,12 @@ func hashText(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// saw remembers that the model knows this text of a file, and answers its hash.
-func (m *memory) saw(path, text string) string {
+// store records that the model knows this text of a file, and returns its hash.
+func (m *memory) store(path, text string) string {
 	h := hashText(text)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.put(path, known{hash: h, text: text, held: true})
+	m.put(path, known{hash: h, text: text, hasText: true})
 	return h
 }
 
@@ -45,7 +45,7 @@ func (m *memory) put(path string, k known) {
 	}
 	m.drop(path)
 	m.files[path] = k
-	if !k.held {
+	if !k.hasText {
 		return
 	}
 	m.order = append(m.order, path)
@@ -64,7 +64,7 @@ func (m *memory) drop(path string) {
 		return
 	}
 	delete(m.files, path)
-	if !k.held {
+	if !k.hasText {
 		return
 	}
 	m.size -= len(k.text)
@@ -76,20 +76,20 @@ func (m *memory) drop(path string) {
 	}
 }
 
-// of answers what the model knows of a file. When it knows a hash alone and
-// current has that hash, it knows current.
-func (m *memory) of(path, current string) (known, bool) {
+// lookup returns what the model knows of a file. When only a hash is stored and
+// current has that hash, the text is current.
+func (m *memory) lookup(path, current string) (known, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, ok := m.files[path]
-	if ok && !k.held && k.hash == hashText(current) {
-		k.text, k.held = current, true
+	if ok && !k.hasText && k.hash == hashText(current) {
+		k.text, k.hasText = current, true
 		m.put(path, k)
 	}
 	return k, ok
 }
 
-// hashes answers the hash of every file known.
+// hashes returns the hash of every file known, by path.
 func (m *memory) hashes() map[string]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

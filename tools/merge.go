@@ -2,11 +2,11 @@ package tools
 
 import "slices"
 
-// merge3 combines two changes of one text by lines: what made theirs of base and
-// what made ours of it. It answers theirs with our changes made, every byte that
-// ours did not change kept as theirs has it. Where both changed the same lines of
-// base differently, or inserted different lines at one place, nothing is merged
-// and clash holds the places, as changes from base to theirs.
+// merge3 merges two edits of base, theirs and ours, line by line. It returns theirs
+// with the changes of ours applied; every byte that ours did not change stays as
+// theirs has it. Where both changed the same lines of base differently, or inserted
+// different lines at one place, nothing is merged and clash lists the conflicts, as
+// changes from base to theirs.
 func merge3(base, theirs, ours string) (merged string, clash []change) {
 	switch {
 	case theirs == base:
@@ -18,7 +18,7 @@ func merge3(base, theirs, ours string) (merged string, clash []change) {
 	b, t, o := texts(bl), texts(tl), texts(ol)
 	dt, do := diffLines(b, t), diffLines(b, o)
 	var out []line
-	at := 0    // the first line of theirs that is not taken yet
+	at := 0    // the first line of theirs that is not copied yet
 	shift := 0 // how far theirs is behind base up to here
 	i := 0
 	for _, d := range do {

@@ -15,7 +15,7 @@ const (
 	around = 3
 )
 
-// nearest shows the place of a file that is most like the lines wanted.
+// nearest shows the part of a file that is most similar to the lines wanted.
 func nearest(file, want []string) string {
 	if len(file) == 0 {
 		return "The file is empty."
@@ -30,9 +30,9 @@ func nearest(file, want []string) string {
 	return "The nearest lines are:\n" + numbered(file, at-around, at+len(want)+around)
 }
 
-// likeliest answers where most of the lines wanted stand as they follow each
-// other, or, when none of them stands anywhere, where a line is that is much like
-// the first of them.
+// likeliest returns the line at which most of the lines wanted match in sequence.
+// When none of them matches anywhere, it returns the line most similar to the first
+// of them.
 func likeliest(file, want []string) (at int, found bool) {
 	offsets := map[string][]int{}
 	for k, w := range want {
@@ -90,7 +90,7 @@ func numbered(file []string, from, to int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// clip bounds a line for showing, and makes it valid.
+// clip shortens a line to shownWidth characters and replaces invalid UTF-8.
 func clip(s string) string {
 	s = strings.ToValidUTF8(s, string(utf8.RuneError))
 	if utf8.RuneCountInString(s) <= shownWidth {
@@ -99,7 +99,7 @@ func clip(s string) string {
 	return string([]rune(s)[:shownWidth]) + "…"
 }
 
-// lineList names lines, given from 0, to a reader who counts from 1.
+// lineList formats line indexes, which start at 0, as line numbers in a sentence.
 func lineList(at []int) string {
 	const most = 5
 	var parts []string

@@ -12,8 +12,8 @@ import (
 // last half, and says between them how many characters are left out.
 func headTail(s string, limit int) string { return joinCut(s, "", 0, limit) }
 
-// joinCut is headTail over a text of which a middle part of so many characters
-// was dropped before.
+// joinCut is headTail for a text of which dropped characters between head and tail
+// are missing already.
 func joinCut(head, tail string, dropped int64, limit int) string {
 	total := int64(utf8.RuneCountInString(head)+utf8.RuneCountInString(tail)) + dropped
 	if total <= int64(limit) && dropped == 0 {
@@ -49,8 +49,8 @@ func lastRunes(s string, n int) string {
 	return s[i:]
 }
 
-// shownOutput makes of what a program printed what a model reads: valid text
-// without terminal controls, bounded to limit characters.
+// shownOutput converts a program's output to text for a model: valid UTF-8 without
+// terminal controls, at most limit characters.
 func shownOutput(o proc.Output, limit int) string {
 	if o.Elided == 0 {
 		return joinCut(plainText(o.Bytes()), "", 0, limit)
@@ -128,7 +128,7 @@ func isControl(r rune) bool {
 	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0
 }
 
-// escape measures the escape sequence at the start of s and answers its last
+// escape returns the length of the escape sequence at the start of s, and its last
 // byte when it is a control sequence.
 func escape(s string) (n int, final byte) {
 	i := 1
@@ -162,7 +162,7 @@ func escape(s string) (n int, final byte) {
 	return i, 0
 }
 
-// stringEnd measures a control string. One that is never ended within its line
+// stringEnd returns the length of a control string. One that is never ended within its line
 // takes only its introducer, so that it cannot swallow the output.
 func stringEnd(s string) int {
 	for i := 2; i < len(s) && s[i] != '\n'; i++ {

@@ -76,10 +76,10 @@ func (t patchTool) draft(ctx context.Context, op patchArgs) drafter {
 // patched applies a diff to a file that may not be as the model knows it: then
 // the diff is one of the text that the model knows, if it fits there.
 func (t patchTool) patched(d draft, f file, diff fileDiff) (draft, error) {
-	k, ok := t.seen.of(f.path, f.text)
+	k, ok := t.seen.lookup(f.path, f.text)
 	moved := ok && k.hash != hashText(f.text)
 	var clash error
-	if moved && k.held {
+	if moved && k.hasText {
 		if wanted, err := applyDiff(k.text, diff); err == nil {
 			d.after, d.view, d.known = wanted, wanted, true
 			merged, places := merge3(k.text, f.text, wanted)
@@ -98,7 +98,7 @@ func (t patchTool) patched(d draft, f file, diff fileDiff) (draft, error) {
 	if clash != nil {
 		return d, clash
 	}
-	d.view, d.known = k.text, ok && k.held // what it knows of a file that moved on stays
+	d.view, d.known = k.text, ok && k.hasText // what it knows of a file that moved on stays
 	after, err := applyDiff(f.text, diff)
 	if err != nil {
 		if moved && !errors.Is(err, errApplied) {

@@ -17,10 +17,10 @@ import (
 // maxLinks bounds how many symbolic links one path may lead through.
 const maxLinks = 40
 
-// relative makes the clean, slash separated path below the root of one that a
-// model names: relative to the root, or absolute below it, spelled as the editor
-// spells the root or as the disk does. It looks at names only; the file system
-// below the root is confined by os.Root.
+// relative converts a path that a model names to a clean, slash separated path
+// below the root. The path is relative to the root, or absolute below it, with the
+// root spelled as the editor or as the disk spells it. Only names are checked; the
+// file system below the root is confined by os.Root.
 func relative(dir, name string) (string, error) {
 	if name == "" {
 		return "", errors.New("the path is empty")
@@ -51,10 +51,10 @@ func relative(dir, name string) (string, error) {
 	return p, nil
 }
 
-// resolve follows the symbolic links in a clean path below the root and answers
-// the clean path of what it leads to, which need not exist. A link that leads
-// out of the root is an error. It informs decisions only: whoever opens the
-// answer does so through root, which checks again.
+// resolve follows the symbolic links in a clean path below the root and returns the
+// clean path of the target, which need not exist. A link that leads out of the root
+// is an error. The result is only good for decisions: whoever opens the path does so
+// through root, which checks again.
 func resolve(root *os.Root, dir, p string) (string, error) {
 	done := "."
 	rest := strings.Split(p, "/")
@@ -97,10 +97,9 @@ func resolve(root *os.Root, dir, p string) (string, error) {
 	return done, nil
 }
 
-// leadsOut reports whether name, as a program takes it that runs in dir, which is
-// the root or lies below it, is a path out of the root. Unlike a path that a tool
-// is given, it is walked as the system does: what follows a link counts from where
-// that leads.
+// leadsOut reports whether a program that runs in dir, the root or a directory below
+// it, would leave the root by opening name. Unlike a tool's path, name is walked as
+// the system does: what follows a link is relative to the link's target.
 func leadsOut(ws Workspace, dir, name string) bool {
 	name = filepath.ToSlash(name)
 	at, err := relative(ws.Dir(), dir)
@@ -134,7 +133,7 @@ func leadsOut(ws Workspace, dir, name string) bool {
 	return false
 }
 
-// pathError says in one clear clause what is wrong with a path.
+// pathError returns an error that says in one clause what is wrong with a path.
 func pathError(p string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -150,9 +149,9 @@ func pathError(p string, err error) error {
 	return fmt.Errorf("%s: %w", p, err)
 }
 
-// plainName folds a path element to what case-insensitive and name-mangling file
-// systems take it for: case, characters that some ignore, trailing dots and
-// spaces, and stream suffixes.
+// plainName folds a path element as case-insensitive and name-mangling file systems
+// do: it drops case, characters that some ignore, trailing dots and spaces, and
+// stream suffixes.
 func plainName(name string) string {
 	name, _, _ = strings.Cut(name, ":")
 	name = strings.Map(func(r rune) rune {

@@ -44,7 +44,8 @@ type Rule struct {
 	Match  []string
 }
 
-// Policy decides what is asked. A deny rule wins over all else.
+// Policy decides which calls run, which need a person's approval and which are
+// refused. A deny rule wins over all else.
 type Policy struct {
 	Mode        Mode // "" is ModeAsk
 	Allow, Deny []Rule
@@ -52,8 +53,8 @@ type Policy struct {
 	Untrusted bool
 }
 
-// remote is in the names of other servers' tools, which may come and go while a
-// session runs.
+// remote is the part that all names of other servers' tools contain. Such tools may
+// come and go while a session runs.
 const remote = "__"
 
 func (p Policy) validate(known *Registry) error {
@@ -70,7 +71,7 @@ func (p Policy) validate(known *Registry) error {
 	return nil
 }
 
-// subject is what rules are matched with.
+// subject describes a call to the rules that are matched against it.
 type subject struct {
 	family Family
 	argv   []string // exec, git
@@ -90,8 +91,9 @@ func (p Policy) denied(s subject) (Rule, bool) {
 	return p.Deny[i], true
 }
 
-// matches compares strictly, or, for a denial, also what comes to the same: a
-// program by the last element of its path, names but for case.
+// matches reports whether a rule applies to a call. For a denial it also compares
+// equivalent spellings: a program by the last element of its path, and names without
+// regard to case.
 func (r Rule) matches(s subject, deny bool) bool {
 	// A patch writes: what denies writing a path denies patching it, and the other
 	// way round.

@@ -30,7 +30,7 @@ func (t readTool) Decide(_ context.Context, c Call) Decision {
 	op := Arguments[readArgs](c)
 	d := Decision{Title: "Read " + op.Path, Detail: op.Path, Key: "read", Effect: Read}
 	paths := t.spellings(op.Path)
-	d = t.settle(d, subject{family: FamilyRead, paths: paths}, "")
+	d = t.applyRules(d, subject{family: FamilyRead, paths: paths}, "")
 	if d.Verdict != Deny && len(paths) > 0 && t.policy().otherName(t.ws.Root(), paths[len(paths)-1]) {
 		d.Verdict, d.Reason = Deny, "it is the same file as one that a rule of the configuration keeps from being read"
 	}
@@ -166,7 +166,7 @@ func (t readTool) run(ctx context.Context, op readArgs) Outcome {
 	case strings.IndexByte(f.text, 0) >= 0:
 		return failf("%s is a binary file of %d bytes (%s)", p, len(f.text), binaryKind(f.text))
 	}
-	hash := t.seen.saw(f.path, f.text)
+	hash := t.seen.store(f.path, f.text)
 	shown := strings.TrimPrefix(f.text, bom)
 	if !utf8.ValidString(shown) {
 		shown = "[this file is not UTF-8: bytes that are no characters are shown as \ufffd and cannot be written that way]\n" +

@@ -11,15 +11,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Registry holds the tools of one session, in the order in which models are shown
+// Registry stores the tools of one session, in the order in which models are shown
 // them. It is safe for concurrent use. The zero value is empty.
 type Registry struct {
 	mu    sync.Mutex // guards tools
 	tools []Tool
 }
 
-// Add registers tools behind those that are there. A name that is taken is an
-// error, and then nothing is added.
+// Add appends tools. A name that another tool has already is an error, and then
+// nothing is added.
 func (r *Registry) Add(more ...Tool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,7 +41,7 @@ func (r *Registry) all() []Tool {
 	return r.tools
 }
 
-// Lookup is the tool of a name.
+// Lookup returns the tool with a name, and false when there is none.
 func (r *Registry) Lookup(name string) (Tool, bool) {
 	for _, t := range r.all() {
 		if t.Definition().Name == name {
@@ -51,7 +51,7 @@ func (r *Registry) Lookup(name string) (Tool, bool) {
 	return nil, false
 }
 
-// Definitions are those of all tools, in order.
+// Definitions returns the definitions of all tools, in order.
 func (r *Registry) Definitions() []Definition {
 	all := r.all()
 	out := make([]Definition, len(all))
@@ -82,7 +82,7 @@ func (r *Registry) Typed(name, arguments string) (abi.Call, error) {
 	return variant(name, canonical), nil
 }
 
-// names lists the tools as in a sentence.
+// names returns the tools' names as a sentence lists them.
 func (r *Registry) names() string {
 	defs := r.Definitions()
 	var b strings.Builder
@@ -99,8 +99,8 @@ func (r *Registry) names() string {
 	return b.String()
 }
 
-// open is the tool that a call of the core is for, and the call as it takes it;
-// an error says why there is none.
+// open returns the tool that a call of the core names, and the call in the form that
+// Tool.Run takes. It fails for an unknown tool and for arguments that do not fit.
 func (r *Registry) open(op abi.Call) (Tool, Call, error) {
 	name, arguments := Untyped(op)
 	t, ok := r.Lookup(name)
@@ -114,9 +114,9 @@ func (r *Registry) open(op abi.Call) (Tool, Call, error) {
 	return t, Call{Name: name, Arguments: canonical}, nil
 }
 
-// variant is a call in the core's form: its own variant for one of the six tools
+// variant returns a call in the core's form: its own variant for one of the six tools
 // that the core knows, with arguments that it knows, else a Use. The arguments
-// were checked.
+// must have been checked.
 func variant(name, arguments string) (c abi.Call) {
 	var known bool
 	switch name {
@@ -139,7 +139,7 @@ func variant(name, arguments string) (c abi.Call) {
 	return abi.Call{Tool: &abi.Use{Name: name, Arguments: arguments}}
 }
 
-// as reads arguments that T has a member for each of.
+// as decodes arguments into a T; it reports false when T lacks a member for one.
 func as[T any](arguments string) (*T, bool) {
 	v := new(T)
 	if err := json.Unmarshal([]byte(arguments), v, json.RejectUnknownMembers(true)); err != nil {
@@ -148,8 +148,8 @@ func as[T any](arguments string) (*T, bool) {
 	return v, true
 }
 
-// Untyped is the name of the tool that a call is for and its arguments as compact
-// JSON, those that are not set left out. Equal calls give equal bytes. A call
+// Untyped returns the name of the tool that a call is for and its arguments as
+// compact JSON, without those that are not set. Equal calls give equal bytes. A call
 // without a variant has an empty name and "{}".
 func Untyped(c abi.Call) (name, arguments string) {
 	switch {

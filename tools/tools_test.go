@@ -30,7 +30,7 @@ type world struct {
 	dir string
 }
 
-// newWorld makes a workspace that holds the files given.
+// newWorld makes a workspace with the files given.
 func newWorld(t *testing.T, files map[string]string, change ...func(*Config)) *world {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "w")
@@ -67,7 +67,7 @@ func (w *world) put(name, text string) {
 	}
 }
 
-// get answers a file's bytes, "<none>" when it is not there.
+// get returns a file's bytes, "<none>" when it is not there.
 func (w *world) get(name string) string {
 	w.t.Helper()
 	b, err := os.ReadFile(filepath.Join(w.dir, filepath.FromSlash(name)))
@@ -94,7 +94,7 @@ func patchOp(p, diff string) Op { return Op{Patch: &abi.Patch{Path: p, Diff: dif
 func execOp(argv ...string) Op  { return Op{Exec: &abi.Exec{Argv: argv}} }
 func gitOp(argv ...string) Op   { return Op{Git: &abi.Git{Argv: argv}} }
 
-// want checks an outcome's state and that its text holds each part.
+// want checks an outcome's state and that its text contains each part.
 func want(t *testing.T, got Outcome, state State, parts ...string) {
 	t.Helper()
 	if got.State != state {

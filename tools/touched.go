@@ -16,15 +16,15 @@ import (
 // that the model knows must do.
 const statusTimeout = 5 * time.Second
 
-// watch notices which files change while a command runs: those that the model
-// has read, and those that git calls changed.
-type watch struct {
+// changeDetector finds the files that change while a command runs, among those that
+// the model has read and those that git reports as changed.
+type changeDetector struct {
 	e     *Executor
 	seen  map[string]stamp
-	dirty map[string]stamp // what git calls changed; nil without git
+	dirty map[string]stamp // what git reports as changed; nil without git
 }
 
-// stamp tells whether a file may have changed.
+// stamp is a file's state, compared to see whether the file may have changed.
 type stamp struct {
 	size  int64
 	mod   time.Time
@@ -33,8 +33,8 @@ type stamp struct {
 	there bool
 }
 
-func newWatch(ctx context.Context, e *Executor) *watch {
-	w := &watch{e: e, seen: map[string]stamp{}}
+func newChangeDetector(ctx context.Context, e *Executor) *changeDetector {
+	w := &changeDetector{e: e, seen: map[string]stamp{}}
 	for p := range e.seen.hashes() {
 		w.seen[p] = w.stamp(p, true)
 	}
@@ -42,7 +42,7 @@ func newWatch(ctx context.Context, e *Executor) *watch {
 	return w
 }
 
-func (w *watch) stamp(p string, hash bool) stamp {
+func (w *changeDetector) stamp(p string, hash bool) stamp {
 	info, err := w.e.ws.Root().Lstat(filepath.FromSlash(p))
 	if err != nil {
 		return stamp{}
@@ -56,15 +56,15 @@ func (w *watch) stamp(p string, hash bool) stamp {
 	return s
 }
 
-// changed answers the files that changed since the watch began, in order.
-func (w *watch) changed(ctx context.Context) []string {
+// changed returns the files that changed since newChangeDetector, in order.
+func (w *changeDetector) changed(ctx context.Context) []string {
 	found := map[string]bool{}
 	for p, was := range w.seen {
 		now := w.stamp(p, false)
 		if now == (stamp{size: was.size, mod: was.mod, mode: was.mode, there: was.there}) {
 			continue
 		}
-		// Touched is not changed: the text decides where it is known.
+		// A new time alone is no change: the text decides where it is known.
 		if now = w.stamp(p, true); now.hash == "" || now.hash != was.hash || now.mode != was.mode {
 			found[p] = true
 		}
@@ -76,8 +76,8 @@ func (w *watch) changed(ctx context.Context) []string {
 				found[p] = true
 			}
 		}
-		// That git calls one otherwise now, or unchanged, does not mean that the file
-		// is another: it may have been added or committed.
+		// Another status from git, or none, does not mean that the file changed: it may
+		// have been added or committed.
 		for p, was := range w.dirty {
 			if now != nil && !has(w.seen, p) && w.stamp(p, false) != was {
 				found[p] = true
@@ -95,9 +95,9 @@ func has(m map[string]stamp, p string) bool {
 	return ok
 }
 
-// status returns what git calls changed below the root, with enough to notice a
-// further change; nil without git.
-func (w *watch) status(ctx context.Context) map[string]stamp {
+// status returns the files below the root that git reports as changed, each with its
+// stamp to notice a further change; nil without git.
+func (w *changeDetector) status(ctx context.Context) map[string]stamp {
 	root := workspace.RealPath(w.e.ws.Dir())
 	r, ok, err := w.e.repos.find(root)
 	if err != nil || !ok {

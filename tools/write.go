@@ -52,7 +52,7 @@ func (t writeTool) draft(op writeArgs) drafter {
 			return d, fmt.Errorf("%s is not UTF-8: to write it whole would change bytes that cannot be shown; patch the lines that are to change", f.path)
 		}
 		d.note = "it holds this text already"
-		k, ok := t.seen.of(f.path, f.text)
+		k, ok := t.seen.lookup(f.path, f.text)
 		if !ok {
 			d.after = adopt(f.text, op.Text)
 			d.view = d.after
@@ -64,7 +64,7 @@ func (t writeTool) draft(op writeArgs) drafter {
 			}
 			return d, nil
 		}
-		if !k.held {
+		if !k.hasText {
 			return d, fmt.Errorf("%s was changed since you read it: read it again, nothing was written", f.path)
 		}
 		d.after = adopt(k.text, op.Text)
