@@ -104,15 +104,7 @@ func (a *answering) applyEdit(m Message, how EditAnswer) {
 		a.respond(m.ID, nil, &Error{Code: -32602, Message: err.Error()})
 		return
 	}
-	entries := p.Edit.DocumentChanges
-	for uri, edits := range p.Edit.Changes {
-		x := entry{Edits: edits}
-		x.TextDocument = &struct {
-			URI     string `json:"uri"`
-			Version *int32 `json:"version"`
-		}{URI: uri}
-		entries = append(entries, x)
-	}
+	entries := p.entries()
 	a.checkEdit(p, m.Params)
 	a.formats = how == EditFormatted
 	switch how {
@@ -164,6 +156,20 @@ func (a *answering) applyEdit(m Message, how EditAnswer) {
 		_, err := a.perform(entries, true)
 		a.applied(m.ID, err)
 	}
+}
+
+// entries are the changes in either form as those of documentChanges.
+func (p applyParams) entries() []entry {
+	entries := p.Edit.DocumentChanges
+	for uri, edits := range p.Edit.Changes {
+		x := entry{Edits: edits}
+		x.TextDocument = &struct {
+			URI     string `json:"uri"`
+			Version *int32 `json:"version"`
+		}{URI: uri}
+		entries = append(entries, x)
+	}
+	return entries
 }
 
 // disturb makes edits give another text.

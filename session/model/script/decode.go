@@ -63,6 +63,11 @@ func (e *entry) UnmarshalYAML(n ast.Node) error {
 		e.Fail = (*Fail)(f.Fail)
 		return nil
 	}
+	return e.complete(n)
+}
+
+// complete fills in what an entry that succeeds may leave out.
+func (e *entry) complete(n ast.Node) error {
 	joined := strings.Join(e.Stream, "")
 	switch {
 	case e.Stream != nil && e.Text == nil:
