@@ -12,7 +12,6 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
-	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/go-json-experiment/json/jsontext"
 	"go.lsp.dev/jsonrpc2"
 )
@@ -25,7 +24,7 @@ var benched = []struct {
 }{
 	{"server", func() jsonrpc2.Conn {
 		engine := newFakeEngine()
-		s := New(Config{Engine: func(session.Editor) (Engine, error) { return engine, nil }})
+		s := New(Config{Host: &fakeHost{engine: engine}})
 		in, toServer := wire.Pipe()
 		fromServer, out := wire.Pipe()
 		go s.Serve(context.Background(), in, out)

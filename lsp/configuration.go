@@ -42,7 +42,7 @@ func (s *Server) patience(at *ticket) (stop func() bool) {
 // when the reply is there.
 func (s *Server) pullConfiguration(number uint64, replied func() bool) {
 	defer replied()
-	if !s.client.configuration || s.config.Configure == nil {
+	if !s.client.configuration {
 		return
 	}
 	ctx, stop := context.WithTimeout(s.ctx, s.config.Limits.Call)
@@ -64,27 +64,11 @@ func (s *Server) pullConfiguration(number uint64, replied func() bool) {
 	}
 }
 
-// configure calls Config.Configure with the client's settings, after the engine's
-// start, one call at a time. number orders the settings: a late reply must not
-// replace newer ones.
+// configure hands the client's settings to the host, after the engine's start. Number
+// orders the settings: a late reply must not replace newer ones.
 func (s *Server) configure(number uint64, settings jsontext.Value) {
-	if s.config.Configure == nil {
-		return
-	}
 	if _, err := s.agent(s.ctx); err != nil {
 		return // there is nothing to configure
 	}
-	s.configuring.Lock()
-	defer s.configuring.Unlock()
-	if number < s.settings {
-		return
-	}
-	s.settings = number
-	s.warn(s.config.Configure(settings))
-}
-
-func (s *Server) warn(warnings []string) {
-	for _, w := range warnings {
-		s.log.Warn(w)
-	}
+	s.config.Host.Configure(number, settings)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,11 +38,10 @@ func TestACommandRunsUnderTheSettingsThatWereToldBefore(t *testing.T) {
 			tt.options.Settings = map[string]jsontext.Value{"agentLsp": jsontext.Value(`{"at":0}`)}
 			r := attach(t, tt.options, dir, func(c *Config) {
 				c.Limits.Landing = time.Minute
-				c.Configure = func(settings jsontext.Value) []string {
+				c.Host.(*fakeHost).configure = func(_ uint64, settings jsontext.Value) {
 					if string(settings) == tt.held {
 						<-gate
 					}
-					return nil
 				}
 			})
 			r.Initialize()
@@ -68,13 +68,20 @@ func TestSettingsAreTakenInTheirOrder(t *testing.T) {
 		var taken []int
 		dir := t.TempDir()
 		r := startWith(t, lsptest.Options{Folders: []string{dir}, NoConfiguration: !pull, NoRegistration: !pull}, dir, func(c *Config) {
-			c.Configure = func(settings jsontext.Value) []string { // calls do not overlap
+			var mu sync.Mutex // guards taken and last
+			var last uint64
+			c.Host.(*fakeHost).configure = func(number uint64, settings jsontext.Value) {
+				mu.Lock()
+				defer mu.Unlock()
+				if number < last { // as a host does
+					return
+				}
+				last = number
 				n, err := strconv.Atoi(string(settings))
 				if err != nil {
 					t.Error(err)
 				}
 				taken = append(taken, n)
-				return nil
 			}
 		})
 		const changes = 300

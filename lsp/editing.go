@@ -17,7 +17,7 @@ func (c editing) Features() editor.Features { return c.client.Features }
 
 // SavesEdits implements editor.Client.
 func (c editing) SavesEdits() bool {
-	return c.client.savesEdits || c.config.SavesEdits != nil && c.config.SavesEdits()
+	return c.client.savesEdits || c.config.Host.SavesEdits()
 }
 
 // ApplyEdit implements editor.Client.

@@ -5,8 +5,34 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 )
+
+// Host is what the server needs of the agent behind it: its settings, and the engine
+// that follows them. What the settings are warned about goes to the log. A call that
+// changes settings returns when they are in effect, because a command that the client
+// sent afterwards begins then; calls may overlap.
+type Host interface {
+	// Start takes the client's initializationOptions, nil when there are none, and the
+	// absolute paths of its workspace folders, and makes the engine that the commands
+	// run on. It is called once, before Configure and SetFolders, on its own goroutine:
+	// requests that need the engine wait for it, the reply to initialize does not. Its
+	// error is what those requests return. The host's owner ends the engine as soon as
+	// Serve has returned: calls that wait for the client, in Approve and
+	// Workspace.Apply, wait for that end then.
+	Start(editor session.Editor, options jsontext.Value, folders []string) (Engine, error)
+	// Configure takes the client's settings for this server, the JSON of its section
+	// agentLsp, whenever they are read or change. Number grows with each change that
+	// the client told: settings that come after newer ones are stale.
+	Configure(number uint64, settings jsontext.Value)
+	// SetFolders takes the workspace folders after they changed.
+	SetFolders(folders []string)
+	// SavesEdits reports whether the settings, of which layer ever, have the client
+	// save what an edit touched before it replies; a client that says so in its
+	// initializationOptions needs no settings.
+	SavesEdits() bool
+}
 
 // Engine is the session engine as the commands call it. Its methods are safe for
 // concurrent use and return when their context ends. For an invalid argument they

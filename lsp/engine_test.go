@@ -7,8 +7,36 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 )
+
+// fakeHost starts an engine and takes settings, with functions of a test where it has
+// them.
+type fakeHost struct {
+	engine    Engine
+	start     func(options jsontext.Value, folders []string) (Engine, error)
+	configure func(number uint64, settings jsontext.Value)
+}
+
+var _ Host = (*fakeHost)(nil)
+
+func (h *fakeHost) Start(_ session.Editor, options jsontext.Value, folders []string) (Engine, error) {
+	if h.start != nil {
+		return h.start(options, folders)
+	}
+	return h.engine, nil
+}
+
+func (h *fakeHost) Configure(number uint64, settings jsontext.Value) {
+	if h.configure != nil {
+		h.configure(number, settings)
+	}
+}
+
+func (h *fakeHost) SetFolders([]string) {}
+
+func (h *fakeHost) SavesEdits() bool { return false }
 
 // fakeEngine returns its members and records its calls.
 type fakeEngine struct {

@@ -31,7 +31,7 @@ func (s *Server) initialize(_ context.Context, params jsontext.Value) (any, erro
 			s.log.Warn("a workspace folder is left out", "err", err)
 		}
 	}
-	s.start(Initialization{Options: options, Client: s.client.title(), Folders: s.editor.Folders.Dirs()})
+	s.start(options)
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
 		ServerInfo:   protocol.ServerInfo{Name: "agent-lsp", Version: protocol.NewOptional(s.config.Version)},
@@ -169,16 +169,11 @@ func (s *Server) didChangeWorkspaceFolders(_ context.Context, params jsontext.Va
 			s.log.Warn("a workspace folder is left out", "err", err)
 		}
 	}
-	if s.config.Folders != nil {
-		s.inLine("report folders", func(*ticket) {
-			if _, err := s.agent(s.ctx); err != nil {
-				return // without an engine there is nothing to configure
-			}
-			s.configuring.Lock()
-			defer s.configuring.Unlock()
-			s.config.Folders(s.editor.Folders.Dirs())
-		})
-	}
+	s.inLine("report folders", func(*ticket) {
+		if _, err := s.agent(s.ctx); err == nil { // without an engine there is nothing to configure
+			s.config.Host.SetFolders(s.editor.Folders.Dirs())
+		}
+	})
 	return nil
 }
 

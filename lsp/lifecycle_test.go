@@ -17,7 +17,7 @@ func TestInitializeAnswersWithoutTheEngine(t *testing.T) {
 	gate := make(chan struct{})
 	engine := newFakeEngine()
 	r := attach(t, lsptest.Options{Folders: []string{t.TempDir()}}, "", func(c *Config) {
-		c.Engine = func(session.Editor) (Engine, error) {
+		c.Host.(*fakeHost).start = func(jsontext.Value, []string) (Engine, error) {
 			<-gate
 			return engine, nil
 		}
@@ -34,11 +34,11 @@ func TestInitializeAnswersWithoutTheEngine(t *testing.T) {
 }
 
 func TestAnEngineThatDoesNotStartIsToldToEveryCommand(t *testing.T) {
-	for name, engine := range map[string]func(session.Editor) (Engine, error){
-		"error": func(session.Editor) (Engine, error) { return nil, errText2("no core") },
-		"panic": func(session.Editor) (Engine, error) { panic("no core") },
+	for name, engine := range map[string]func(jsontext.Value, []string) (Engine, error){
+		"error": func(jsontext.Value, []string) (Engine, error) { return nil, errText2("no core") },
+		"panic": func(jsontext.Value, []string) (Engine, error) { panic("no core") },
 	} {
-		r := attach(t, lsptest.Options{Folders: []string{t.TempDir()}}, "", func(c *Config) { c.Engine = engine })
+		r := attach(t, lsptest.Options{Folders: []string{t.TempDir()}}, "", func(c *Config) { c.Host = &fakeHost{start: engine} })
 		r.Initialize()
 		for range 2 {
 			if _, err := r.Command("agent.prompt", `{"text":"x"}`); err == nil || err.Code != -32803 || !strings.Contains(err.Message, "engine") {
@@ -207,7 +207,7 @@ func TestAClientThatAnswersNothingHoldsNothingUp(t *testing.T) {
 		"workspace/configuration", "client/registerCapability", "window/showDocument", "window/workDoneProgress/create", "workspace/textDocumentContent/refresh",
 	}}
 	r := startWith(t, o, dir, func(c *Config) {
-		c.Limits.Call, c.Configure = time.Second, func(jsontext.Value) []string { return nil }
+		c.Limits.Call = time.Second
 	})
 	if _, err := r.Command("agent.prompt", `{"text":"x","wait":true}`); err != nil {
 		t.Error(err)
@@ -235,10 +235,17 @@ func TestConfigurationIsPulledOrPushed(t *testing.T) {
 			InitializationOptions: jsontext.Value(`{"profile":"demo"}`),
 			Settings:              map[string]jsontext.Value{"agentLsp": jsontext.Value(`{"approvals":"all"}`)},
 		}
-		var init Initialization
+		var options string
+		var folders []string
 		r := startWith(t, o, dir, func(c *Config) {
-			c.Initialize = func(i Initialization) []string { init = i; return []string{"an odd key"} }
-			c.Configure = func(raw jsontext.Value) []string { got <- string(raw); return nil }
+			engine := newFakeEngine()
+			c.Host = &fakeHost{
+				start: func(raw jsontext.Value, dirs []string) (Engine, error) {
+					options, folders = string(raw), dirs
+					return engine, nil
+				},
+				configure: func(_ uint64, raw jsontext.Value) { got <- string(raw) },
+			}
 		})
 		if pull {
 			if s := <-got; s != `{"approvals":"all"}` {
@@ -249,11 +256,8 @@ func TestConfigurationIsPulledOrPushed(t *testing.T) {
 		if s := <-got; s != `{"approvals":"ask"}` {
 			t.Errorf("then %s", s)
 		}
-		if string(init.Options) != `{"profile":"demo"}` || len(init.Folders) != 1 || init.Client != "lsptest 1" {
-			t.Errorf("initialization %+v", init)
+		if options != `{"profile":"demo"}` || len(folders) != 1 {
+			t.Errorf("the engine was started with %s, %q", options, folders)
 		}
-		r.Wait("the warning", 0, func(m lsptest.Message) bool {
-			return m.Method == "window/logMessage" && strings.Contains(string(m.Params), "an odd key")
-		})
 	}
 }

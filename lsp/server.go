@@ -21,32 +21,13 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/lsp/editor"
-	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Config are the parts and settings of a server.
 type Config struct {
-	// Engine makes the engine that the commands run on. It is called once, after
-	// Initialize, on its own goroutine: requests that need the engine wait for it,
-	// the reply to initialize does not. Its error is the reply to those requests.
-	// Whoever made the engine ends it as soon as Serve has returned: until then,
-	// calls in Approve and Workspace.Apply that wait for the client stay blocked.
-	Engine func(session.Editor) (Engine, error)
-	// Initialize is called with the client's initialization options and folders,
-	// before Engine. It may be nil. The warnings that it returns are logged to the
-	// client.
-	Initialize func(Initialization) (warnings []string)
-	// Configure gets the client's settings for this server, the JSON of its
-	// section agentLsp, whenever they are read or change. It may be nil. Calls do
-	// not overlap.
-	Configure func(settings jsontext.Value) (warnings []string)
-	// Folders gets the workspace folders after they changed. It may be nil.
-	Folders func(folders []string)
-	// SavesEdits reports whether the settings, of whichever layer, say that the
-	// client saves the files of an edit before it replies. It may be nil; a client that says so
-	// in its initializationOptions needs no settings.
-	SavesEdits func() bool
+	// Host is the agent behind the server.
+	Host Host
 	// Section is the name of the client's settings; "agentLsp" when empty.
 	Section string
 	// Version is the program's version.
@@ -64,16 +45,6 @@ type Config struct {
 	// Process is the client's process id from the command line, 0 for none; one
 	// in initialize is watched, too.
 	Process int
-}
-
-// Initialization is the part of initialize that concerns configuration.
-type Initialization struct {
-	// Options are the raw initializationOptions, nil when there are none.
-	Options jsontext.Value
-	// Folders are the absolute paths of the workspace folders.
-	Folders []string
-	// Client is the editor's name and version, for the log.
-	Client string
 }
 
 // Limits are the longest times that the server waits. A zero member has its default.
@@ -125,8 +96,6 @@ type Server struct {
 
 	line line // of what takes effect in the order in which it arrived
 
-	configuring     sync.Mutex    // guards settings: one call of Config.Configure or Folders at a time
-	settings        uint64        // number of the settings that were applied last
 	settingsChanges atomic.Uint64 // how often the client sent settings, or that they changed
 	started         chan struct{} // closed when engine and failed are set
 	engine          Engine
@@ -154,17 +123,12 @@ func New(c Config) *Server {
 func (s *Server) Log() *slog.Logger { return s.log }
 
 // start creates the engine.
-func (s *Server) start(init Initialization) {
+func (s *Server) start(options jsontext.Value) {
+	folders := s.editor.Folders.Dirs()
 	s.spawn("start engine", func() {
 		defer close(s.started)
-		if s.config.Initialize != nil {
-			s.warn(s.config.Initialize(init))
-		}
 		s.failed = errors.New("the engine did not start")
-		if s.config.Engine == nil {
-			return
-		}
-		engine, err := s.config.Engine(agentSide{s})
+		engine, err := s.config.Host.Start(agentSide{s}, options, folders)
 		if err != nil {
 			s.failed = fmt.Errorf("start the engine: %w", err)
 			s.log.Error("the engine did not start", "err", err)

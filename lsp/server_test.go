@@ -62,7 +62,7 @@ func attach(t *testing.T, o lsptest.Options, dir string, change func(*Config)) *
 	t.Helper()
 	engine := newFakeEngine()
 	c := Config{
-		Engine:  func(session.Editor) (Engine, error) { return engine, nil },
+		Host:    &fakeHost{engine: engine},
 		Version: "test", Limits: quick, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	change(&c)

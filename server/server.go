@@ -50,6 +50,9 @@ type Server struct {
 	unsaved error       // why sessions are kept in memory
 	named   atomic.Bool // somebody named the store, so that it is wanted
 
+	changes chan change // of the settings, for their goroutine
+	taken   uint64      // the number of the client's settings; of that goroutine alone
+
 	mu      sync.Mutex // guards what follows
 	init    jsontext.Value
 	client  jsontext.Value
@@ -64,10 +67,11 @@ type Server struct {
 // New makes a server in which nothing is open yet. Its log goes to stderr until LogTo
 // names another. The caller closes it.
 func New(stderr io.Writer, c Config) *Server {
-	srv := &Server{config: c, stored: make(chan struct{})}
+	srv := &Server{config: c, stored: make(chan struct{}), changes: make(chan change)}
 	srv.log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: &srv.level}))
 	srv.ctx, srv.stop = context.WithCancel(context.Background())
 	srv.core = core.NewLazy(srv.ctx)
+	srv.jobs.Go(srv.runSettings)
 	return srv
 }
 
@@ -75,7 +79,7 @@ func New(stderr io.Writer, c Config) *Server {
 func (srv *Server) Log() *slog.Logger { return srv.log }
 
 // LogTo has the server log to l, which may be an edge's, so that its client sees what
-// matters, too. It must be called before Engine.
+// matters, too. It must be called before Start.
 func (srv *Server) LogTo(l *slog.Logger) { srv.log = l }
 
 // Warm begins to open the core, for a prompt that comes at once, and does not wait.
@@ -120,9 +124,8 @@ func (srv *Server) Close() {
 	}
 }
 
-// Engine makes the session engine over an editor, under the settings that were taken
-// so far. It is called once; Close ends the engine.
-func (srv *Server) Engine(editor session.Editor) *session.Manager {
+// engine makes the session engine over an editor.
+func (srv *Server) engine(editor session.Editor) *session.Manager {
 	configured := srv.settings(srv.firstFolder())
 	cfg := configured.Config
 	settings := srv.engineSettings()

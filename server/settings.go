@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"log/slog"
 	"maps"
 	"os"
@@ -16,40 +17,99 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Initialize takes what a client said of itself as it connected: its options, in the
-// form of the configuration, and the absolute paths of its workspace folders. It
-// returns warnings for the person.
-func (srv *Server) Initialize(options jsontext.Value, folders []string) []string {
-	srv.mu.Lock()
-	srv.init, srv.folders = options, folders
-	srv.mu.Unlock()
-	return srv.reload()
+// change is a change of the settings that waits for the settings' goroutine.
+type change struct {
+	make func()
+	made chan struct{} // closed when it was made
 }
 
-// Configure takes the client's settings, and returns warnings for the person.
-func (srv *Server) Configure(settings jsontext.Value) []string {
+// change has a change of the settings made by the settings' goroutine, after those
+// that were queued before it, and waits for that. It reports false when the server
+// ends first.
+func (srv *Server) change(do func()) bool {
+	c := change{do, make(chan struct{})}
+	select {
+	case srv.changes <- c:
+	case <-srv.ctx.Done():
+		return false
+	}
+	select {
+	case <-c.made:
+		return true
+	case <-srv.ctx.Done():
+		return false
+	}
+}
+
+// runSettings makes the changes of the settings, one after the other, until the server
+// ends: what the parts have been given is always what the last change made of the
+// configuration.
+func (srv *Server) runSettings() {
+	for {
+		select {
+		case c := <-srv.changes:
+			c.make()
+			close(c.made)
+		case <-srv.ctx.Done():
+			return
+		}
+	}
+}
+
+// Start takes what a client said of itself as it connected, its options in the form of
+// the configuration and the absolute paths of its workspace folders, and makes the
+// session engine over it. It is called once, before the other changes of the settings;
+// Close ends the engine.
+func (srv *Server) Start(editor session.Editor, options jsontext.Value, folders []string) (*session.Manager, error) {
+	var m *session.Manager
+	made := srv.change(func() {
+		srv.mu.Lock()
+		srv.init, srv.folders = options, folders
+		srv.mu.Unlock()
+		srv.reload()
+		m = srv.engine(editor)
+	})
+	if !made {
+		return nil, errors.New("the server is ending")
+	}
+	return m, nil
+}
+
+// Configure takes the client's settings and returns when they are in effect. Number
+// says how often the client told settings or that they changed: settings that come
+// after newer ones are stale and left out.
+func (srv *Server) Configure(number uint64, settings jsontext.Value) {
+	srv.change(func() {
+		if number < srv.taken {
+			return
+		}
+		srv.taken = number
+		srv.mu.Lock()
+		srv.client = settings
+		srv.mu.Unlock()
+		srv.reload()
+	})
+}
+
+// SetFolders takes the absolute paths of the workspace folders after a change, and
+// returns when their settings are in effect.
+func (srv *Server) SetFolders(folders []string) {
 	srv.mu.Lock()
-	srv.client = settings
+	watcher := srv.watcher
 	srv.mu.Unlock()
-	return srv.reload()
+	if watcher != nil { // not by the settings' goroutine, for which the watcher may wait
+		watcher.Set(files(folders))
+	}
+	srv.change(func() {
+		srv.mu.Lock()
+		srv.folders = folders
+		srv.mu.Unlock()
+		srv.reload()
+	})
 }
 
 // SavesEdits reports whether the settings have the client save what an edit touched.
 func (srv *Server) SavesEdits() bool { return srv.saves.Load() }
-
-// SetFolders takes the absolute paths of the workspace folders after a change.
-func (srv *Server) SetFolders(folders []string) {
-	srv.mu.Lock()
-	srv.folders = folders
-	watcher := srv.watcher
-	srv.mu.Unlock()
-	if watcher != nil {
-		watcher.Set(srv.files())
-	}
-	for _, text := range srv.reload() {
-		srv.log.Warn(text)
-	}
-}
 
 // tools makes the executor of a session and keeps its policy at what is
 // configured.
@@ -104,14 +164,13 @@ func (srv *Server) state() []string {
 
 // watchFiles reloads the configuration when its files change.
 func (srv *Server) watchFiles() {
+	srv.mu.Lock()
+	folders := srv.folders
+	srv.mu.Unlock()
 	w, err := config.Watch(config.Watching{
-		Files: srv.files(),
-		Changed: func() {
-			for _, text := range srv.reload() {
-				srv.log.Warn(text)
-			}
-		},
-		Failed: func(err error) { srv.log.Warn("changes of the configuration's files may not be noticed", "err", err) },
+		Files:   files(folders),
+		Changed: func() { srv.change(srv.reload) },
+		Failed:  func(err error) { srv.log.Warn("changes of the configuration's files may not be noticed", "err", err) },
 	})
 	if err != nil {
 		srv.log.Warn("changes of the configuration's files are not noticed", "err", err)
@@ -122,15 +181,13 @@ func (srv *Server) watchFiles() {
 	srv.mu.Unlock()
 }
 
-// files are those that the configuration is read from.
-func (srv *Server) files() []string {
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
+// files are those that the configuration of workspace folders is read from.
+func files(folders []string) []string {
 	var out []string
 	if path, err := config.UserFilePath(); err == nil {
 		out = append(out, path)
 	}
-	for _, root := range srv.folders {
+	for _, root := range folders {
 		out = append(out, filepath.Join(root, config.WorkspaceFile))
 	}
 	return out
@@ -169,22 +226,22 @@ func toolNames() []string {
 	return names
 }
 
-// reload hands the configuration to the parts that run and answers its warnings.
-func (srv *Server) reload() []string {
+// reload hands the configuration to the parts that run and logs its warnings, each
+// once. Only the settings' goroutine calls it.
+func (srv *Server) reload() {
 	srv.mu.Lock()
 	folders, manager, executors := srv.folders, srv.manager, slices.Collect(maps.Keys(srv.executors))
 	srv.mu.Unlock()
 	if len(folders) == 0 {
 		folders = []string{""}
 	}
-	var warnings []string
-	seen := map[string]bool{}
+	warned := map[string]bool{}
 	for _, root := range folders {
 		r := srv.settings(root)
 		for _, w := range r.Warnings {
-			if text := w.String(); !seen[text] {
-				seen[text] = true
-				warnings = append(warnings, text)
+			if text := w.String(); !warned[text] {
+				warned[text] = true
+				srv.log.Warn(text)
 			}
 		}
 		srv.checks.configure(root, &r.Config)
@@ -193,7 +250,7 @@ func (srv *Server) reload() []string {
 				continue
 			}
 			if err := x.SetPolicy(policy(&r.Config)); err != nil {
-				warnings = append(warnings, err.Error())
+				srv.log.Warn(err.Error())
 			}
 		}
 	}
@@ -205,7 +262,6 @@ func (srv *Server) reload() []string {
 	if manager != nil {
 		manager.Configure(srv.engineSettings())
 	}
-	return warnings
 }
 
 // profileGiven says that the profile was named for this process: it goes before

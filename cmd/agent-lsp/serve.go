@@ -14,6 +14,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
 	"github.com/agent-lsp/agent-lsp/server"
 	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // serveCommand is agent-lsp serve, and agent-lsp without a command.
@@ -39,18 +40,26 @@ func (s *serveCommand) Run(_ *cli, std stdio) int {
 func serveLSP(ctx context.Context, srv *server.Server, in io.ReadCloser, out io.WriteCloser, client int) int {
 	defer srv.Close()
 	edge := lsp.New(lsp.Config{
-		Engine:     func(e session.Editor) (lsp.Engine, error) { return srv.Engine(e), nil },
-		Initialize: func(i lsp.Initialization) []string { return srv.Initialize(i.Options, i.Folders) },
-		Configure:  srv.Configure,
-		Folders:    srv.SetFolders,
-		SavesEdits: srv.SavesEdits,
-		Section:    config.Section,
-		Version:    version(),
-		Versions:   map[string]string{"go": runtime.Version(), "core abi": fmt.Sprint(core.ABI)},
-		Sandbox:    srv.Sandbox,
-		Log:        srv.Log(),
-		Process:    client,
+		Host:     host{srv},
+		Section:  config.Section,
+		Version:  version(),
+		Versions: map[string]string{"go": runtime.Version(), "core abi": fmt.Sprint(core.ABI)},
+		Sandbox:  srv.Sandbox,
+		Log:      srv.Log(),
+		Process:  client,
 	})
 	srv.LogTo(edge.Log()) // from here on the client sees what matters, too
 	return edge.Serve(ctx, in, out)
+}
+
+// host is a server as package lsp needs it.
+type host struct{ *server.Server }
+
+// Start implements lsp.Host.
+func (h host) Start(e session.Editor, options jsontext.Value, folders []string) (lsp.Engine, error) {
+	m, err := h.Server.Start(e, options, folders)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
 }
