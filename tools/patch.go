@@ -29,7 +29,7 @@ func (t patchTool) Run(ctx context.Context, c Call) Outcome {
 	return t.edit(ctx, op.Path, c.Label, t.draft(ctx, op))
 }
 
-// draft makes the change that a unified diff describes.
+// draft returns a drafter that applies a unified diff.
 func (t patchTool) draft(ctx context.Context, op patchArgs) drafter {
 	return func(f file) (draft, error) {
 		d := draft{verb: "patched"}
@@ -73,8 +73,8 @@ func (t patchTool) draft(ctx context.Context, op patchArgs) drafter {
 	}
 }
 
-// patched applies a diff to a file that may not be as the model knows it: then
-// the diff is one of the text that the model knows, if it fits there.
+// patched applies a diff to a file that may have changed since the model read it.
+// Then the diff is applied to the text that the model knows, if it fits there.
 func (t patchTool) patched(d draft, f file, diff fileDiff) (draft, error) {
 	k, ok := t.seen.lookup(f.path, f.text)
 	moved := ok && k.hash != hashText(f.text)
@@ -118,7 +118,7 @@ func (t patchTool) patched(d draft, f file, diff fileDiff) (draft, error) {
 	return d, nil
 }
 
-// newText is the text of a file that a diff makes of nothing.
+// newText returns the text of a file that a diff creates.
 func newText(p string, d fileDiff) (string, error) {
 	if len(d.hunks) != 1 || len(d.hunks[0].side('-')) > 0 || len(d.hunks[0].anchors) > 0 {
 		return "", fmt.Errorf("%s does not exist, but the diff shows lines of it", p)

@@ -4,9 +4,8 @@ package tools
 // First where lines are missing before First.
 type Lines struct{ First, Last int }
 
-// Merge brings two changes of one text together by lines: what made ours of base and
-// what made theirs of it. Where both changed the same lines nothing is merged and
-// clashes are those lines of ours.
+// Merge merges two edits of base, ours and theirs, line by line. Where both changed
+// the same lines nothing is merged and clashes are those lines of ours.
 func Merge(base, ours, theirs string) (merged string, clashes []Lines) {
 	merged, clash := merge3(base, ours, theirs)
 	for _, c := range clash {
@@ -15,9 +14,9 @@ func Merge(base, ours, theirs string) (merged string, clashes []Lines) {
 	return merged, clashes
 }
 
-// Revert takes the change that made after of before back in a text that may have
-// changed further since: what others did to other lines stays. Where they changed
-// the same lines nothing is reverted and clashes are those lines of the text.
+// Revert undoes the edit from before to after in a text that may have changed further
+// since: later changes to other lines stay. Where they changed the same lines nothing
+// is reverted and clashes are those lines of the text.
 func Revert(text, before, after string) (reverted string, clashes []Lines) {
 	return Merge(after, text, before)
 }

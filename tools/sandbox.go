@@ -12,9 +12,9 @@ import (
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
-// confinement is the policy of commands: the session's sandbox with the workspace
-// and its repository, less what is obeyed in them. Network says that a call asks
-// for it, which somebody then allowed.
+// confinement returns the policy of commands: the session's sandbox with the
+// workspace and its repository, except the files in them that programs obey. Network
+// says that the call requests the network, which was then approved.
 func (t execTool) confinement(network bool) proc.Policy {
 	if t.cfg.Exec.Sandbox == nil {
 		return switchedOff()
@@ -46,19 +46,19 @@ func protectRepository(box *proc.Sandbox, r repository) {
 	}
 }
 
-// gitSettles are the subcommands that write a repository's settings by design,
-// which branch follows which for instance. They are asked about.
+// gitSettles are the subcommands that write a repository's settings by design, such
+// as a branch's upstream. They need approval.
 var gitSettles = []string{
 	"push", "pull", "fetch", "branch", "switch", "checkout", "remote", "submodule", "config", "init", "clone", "worktree", "sparse-checkout", "subtree", "lfs",
 }
 
-// gitConnects are the subcommands that may speak to another machine.
+// gitConnects are the subcommands that may connect to another machine.
 var gitConnects = []string{"push", "fetch", "pull", "clone", "ls-remote", "remote", "submodule", "archive"}
 
-// confinement is the policy of a git call that somebody allowed. It may write
-// what git tracks, whoever obeys that, but no hooks; its settings only where that
-// is what the call is for. One that speaks to another machine has the network, and
-// the person's SSH agent.
+// confinement returns the policy of an approved git call. It may write all files that
+// git tracks, also those that programs obey, but no hooks; git's settings only for
+// a subcommand that is meant to change them. A call that connects to another machine
+// has the network and the person's SSH agent.
 func (t gitTool) confinement(c gitCommand, env []string) proc.Policy {
 	if t.cfg.Exec.Sandbox == nil {
 		return switchedOff()
@@ -76,7 +76,7 @@ func (t gitTool) confinement(c gitCommand, env []string) proc.Policy {
 			box.Sockets = append(slices.Clone(box.Sockets), sock)
 		}
 		if home, ok := proc.Getenv(env, "HOME"); ok {
-			for _, name := range []string{"known_hosts", "known_hosts2", "config"} { // which hold no keys
+			for _, name := range []string{"known_hosts", "known_hosts2", "config"} { // which contain no keys
 				box.Readable = append(box.Readable, filepath.Join(home, ".ssh", name))
 			}
 		}
@@ -84,8 +84,8 @@ func (t gitTool) confinement(c gitCommand, env []string) proc.Policy {
 	return proc.Confined(box)
 }
 
-// looking is the policy of the git that the server itself runs to look at a
-// repository: it writes nothing and reaches nobody.
+// looking returns the policy of the git that the server itself runs to inspect a
+// repository: it writes nothing and connects to nothing.
 func looking() proc.Policy {
 	if proc.SandboxSupport().Mechanism == proc.NoMechanism {
 		return proc.Unconfined("the system cannot confine it, and the configuration that it gets names no program")
@@ -97,7 +97,7 @@ func looking() proc.Policy {
 // that it runs leaves a trace.
 var lookWrites = []string{os.DevNull}
 
-// box is the session's sandbox with the places of its workspace.
+// box returns the session's sandbox with the places of its workspace.
 func (e *Executor) box() proc.Sandbox {
 	box := *e.cfg.Exec.Sandbox
 	box.Writable = e.writable()
@@ -105,7 +105,7 @@ func (e *Executor) box() proc.Sandbox {
 	return box
 }
 
-// writable are the places that a confined command may write below: the workspace
+// writable returns the places that a confined command may write below: the workspace
 // and the repository that it is part of, and the session's sandbox's own.
 func (e *Executor) writable() []string {
 	out := []string{e.ws.Dir()}
@@ -120,8 +120,8 @@ func (e *Executor) writable() []string {
 
 const noNetwork = "[no network in the sandbox]"
 
-// stopped are what programs print when the sandbox stopped them, and what to say of
-// it, so that nobody tries again by other ways.
+// stopped are the messages of programs that the sandbox stopped, each with the
+// explanation for the model, so that it does not try other ways.
 var stopped = []struct {
 	prints *regexp.Regexp
 	says   string
@@ -140,7 +140,7 @@ var stopped = []struct {
 	},
 }
 
-// stoppedText says what the sandbox probably stopped.
+// stoppedText explains what the sandbox probably stopped.
 func (e *Executor) stoppedText(r proc.Result) string {
 	if r.OK() || e.cfg.Exec.Sandbox == nil {
 		return ""
@@ -157,7 +157,7 @@ func (e *Executor) stoppedText(r proc.Result) string {
 	return out
 }
 
-// putBackText names protected places that a command changed.
+// putBackText lists the protected places that a command changed.
 func putBackText(root string, paths []string) string {
 	if len(paths) == 0 {
 		return ""

@@ -22,8 +22,8 @@ var harmlessDots = []string{
 	".browserslistrc", ".swift-format", ".ignore", ".helmignore", ".vscodeignore", ".hgignore", ".changeset",
 }
 
-// alwaysAsks says why writing to a path needs a person's word whatever the mode,
-// "" when it does not: lock files, and what programs, editors or shells run or
+// alwaysAsks returns why writing to a path needs approval in every mode, "" when it
+// does not: lock files, and what programs, editors or shells run or
 // obey merely because it is there.
 func alwaysAsks(p string) string {
 	elements := strings.Split(strings.ToLower(p), "/")

@@ -9,19 +9,19 @@ import (
 // Tool is one thing that a model may call. Implementations are safe for
 // concurrent use.
 type Tool interface {
-	// Definition is what models, people and rules know of the tool. It is the same
-	// at every call.
+	// Definition returns what models, people and rules know of the tool. It is the
+	// same at every call.
 	Definition() Definition
 	// Decide says what the call would do and whether the tool itself refuses it; it
-	// performs nothing. The executor puts the person's rules and the session's mode
-	// on top, by the Decision's Effect.
+	// performs nothing. The executor applies the person's rules and the session's mode
+	// afterwards, by the Decision's Effect.
 	Decide(ctx context.Context, c Call) Decision
 	// Run performs the call. What fails is text for the model.
 	Run(ctx context.Context, c Call) Outcome
 }
 
-// Definition is what a tool is called, says of itself and takes. Define makes one
-// of the struct that the tool decodes its arguments into.
+// Definition is a tool's name, description and parameters. Define makes one from
+// the struct that the tool decodes its arguments into.
 type Definition struct {
 	Name, Description string
 	Parameters        jsontext.Value // a JSON Schema
@@ -41,10 +41,10 @@ const (
 	Run                 // it may do anything
 )
 
-// String is the effect as the transcript names it.
+// String returns the effect as the transcript names it.
 func (e Effect) String() string { return [...]string{"none", "read", "write", "run"}[e] }
 
-// changes says whether a call with this effect may change something.
+// changes reports whether a call with this effect may change something.
 func (e Effect) changes() bool { return e >= Write }
 
 // Call is one call of a tool, whose arguments fit its definition.

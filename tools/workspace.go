@@ -1,7 +1,7 @@
 // Package tools performs the core's actions inside one workspace root: it reads
 // and edits files through a Workspace that sees the editor's unsaved buffers,
 // runs programs and git, and fetches pages. It never talks to the editor or to a
-// model; what it answers is text for the model, a failure included.
+// model; its outcomes are texts for the model, failures included.
 package tools
 
 import (
@@ -15,7 +15,7 @@ import (
 // Document is the text of an open buffer, which overlays the file on disk.
 type Document struct{ Text string }
 
-// Edit makes the text of one file another one.
+// Edit replaces the text of one file.
 type Edit struct {
 	Path   string // relative to the root, slash separated, clean
 	Create bool   // nothing exists at Path yet
@@ -24,7 +24,7 @@ type Edit struct {
 	After  string
 	Open   bool   // Before was taken from a buffer
 	Label  string // names the turn, for the editor's undo list
-	Told   string // what the model is told once the edit has landed and is saved
+	Told   string // the result's text for the model once the edit is applied and saved
 }
 
 // ErrStale says that the text is no longer the edit's Before: nothing was
@@ -47,19 +47,19 @@ type Workspace interface {
 	Dir() string
 	// Root confines every path. The workspace owns and closes it.
 	Root() *os.Root
-	// Buffer answers the open document at a clean, slash separated path relative
+	// Buffer returns the open document at a clean, slash separated path relative
 	// to the root; ok is false when it is not open.
 	Buffer(path string) (doc Document, ok bool)
 	// Apply performs an edit and returns nil only after it saw the new text in
 	// the buffer or in the file. On any error nothing is recorded as written:
-	// ErrStale when the text was another, else what was seen.
+	// ErrStale when the text was not Before, else the cause.
 	Apply(ctx context.Context, e Edit) (Applied, error)
 }
 
 // Opener is what a Workspace implements that knows which documents are open.
 type Opener interface {
-	// Opened are the paths of the open documents, as Buffer takes them, in any order.
-	// What is there for a path is for Buffer to say.
+	// Opened returns the paths of the open documents, as Buffer takes them, in any
+	// order. Buffer returns a path's text.
 	Opened() []string
 }
 
@@ -80,7 +80,7 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// Outcome is what performing a call gave.
+// Outcome is the result of a call.
 type Outcome struct {
 	State State
 	Text  string // for the model
@@ -106,7 +106,7 @@ type Change struct {
 	Unsaved       bool
 }
 
-// Verdict is what policy says of a call before it is performed.
+// Verdict is policy's decision about a call before it is performed.
 type Verdict int
 
 // The verdicts.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// CommandLine spells an argument list on one line as a person would type it into a
+// CommandLine formats an argument list on one line as a person would type it into a
 // POSIX shell, so that each argument's begin and end can be seen. An argument with
 // a space or another character that a shell acts on is in single quotes; one with
 // a character that cannot be seen, or bytes that are no UTF-8, is in $'…' with that
@@ -30,8 +30,8 @@ func argument(arg string) string {
 	return arg
 }
 
-// unseen reports whether a character leaves no mark of its own on a screen, or
-// changes what stands around it.
+// unseen reports whether a character is invisible on a screen, or changes how the
+// text around it is shown.
 func unseen(r rune) bool {
 	const blankPattern = '\u2800' // a Braille pattern without dots
 	return !unicode.IsPrint(r) || r == blankPattern ||

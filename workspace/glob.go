@@ -6,16 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Match says whether a clean path, relative to the root, is one that a glob is
-// about: *, ? and [a-z] within a name, ** for any number of directories, {a,b} for
-// either. A glob without a slash is about names in any directory.
+// Match reports whether a clean path, relative to the root, matches a glob: *, ? and [a-z] within a name, ** for any number of directories, {a,b} for
+// either. A glob without a slash matches names in any directory.
 func Match(pattern, p string) bool {
 	return slices.ContainsFunc(alternatives(pattern), func(one string) bool {
 		return newGlob(strings.TrimPrefix(one, "./")).match(strings.Split(p, "/"))
 	})
 }
 
-// alternatives are what a pattern with braces stands for, at most 256.
+// alternatives returns the patterns that one with braces expands to, at most 256.
 func alternatives(pattern string) []string {
 	open := -1
 	for i := 0; i < len(pattern); i++ {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Ignore tells the files of a tree that git ignores, by the .gitignore files in it
+// Ignore decides which files of a tree git ignores, by the .gitignore files in it
 // and .git/info/exclude. It knows no rules of the person's own and none above the
-// root. It is safe for concurrent use, and keeps what it has read.
+// root. It is safe for concurrent use, and caches what it has read.
 type Ignore struct {
 	read func(p string) (text string, ok bool)
 
@@ -16,13 +16,13 @@ type Ignore struct {
 	dirs map[string][]ignoreRule
 }
 
-// NewIgnore makes the rules of a tree whose files read returns: p is clean, slash
+// NewIgnore returns the rules of a tree whose files read returns: p is clean, slash
 // separated and relative to the root.
 func NewIgnore(read func(p string) (text string, ok bool)) *Ignore {
 	return &Ignore{read: read, dirs: map[string][]ignoreRule{}}
 }
 
-// Skips says whether git ignores p, a clean path relative to the root, for itself
+// Skips reports whether git ignores p, a clean path relative to the root, for itself
 // or for a directory that it is in. It always skips git's own directory.
 func (g *Ignore) Skips(p string, dir bool) bool {
 	if p == "." || p == "" {
@@ -56,7 +56,7 @@ func (g *Ignore) skips(parts []string, dir bool) bool {
 	return false
 }
 
-// rules are those of one directory, "" for the root.
+// rules returns the rules of one directory, "" for the root.
 func (g *Ignore) rules(dir string) []ignoreRule {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -1,6 +1,5 @@
-// Package workspace is what every part needs of a directory of the person's and
-// knows nothing of the parts: which path is really meant, what lies below what, and
-// what changes on the disk. It imports nothing of the module, and is the only one
+// Package workspace has what every part needs for a person's directory: which file a
+// path really names, which paths lie below which, and what changes on the disk. It imports nothing of the module, and is the only one
 // that knows the library that watches.
 package workspace
 
@@ -11,7 +10,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// What is what happened to a file; several things may have at once.
+// What is the set of changes to a file that one event reports.
 type What uint8
 
 // The things that happen to files.
@@ -22,7 +21,7 @@ const (
 	Marked                   // its mode or times changed
 )
 
-// Has reports whether any of some things happened.
+// Has reports whether w includes any of the changes in any.
 func (w What) Has(any What) bool { return w&any != 0 }
 
 // Event is one thing that happened in a watched directory, or to that itself.
@@ -34,7 +33,7 @@ type Event struct {
 // ErrLost says that the system dropped events, so that anything may have changed.
 var ErrLost = errors.New("the system lost events of changed files")
 
-// Notifier tells what happens in directories, not in those below them. It must be
+// Notifier reports changes in directories, not in those below them. It must be
 // closed.
 type Notifier struct {
 	system *fsnotify.Watcher
@@ -44,8 +43,8 @@ type Notifier struct {
 	ended  chan struct{}
 }
 
-// NewNotifier makes one that watches nothing yet. An error means that the system
-// gives no more.
+// NewNotifier returns a Notifier that watches nothing yet. It fails when the system
+// has no more watches to give.
 func NewNotifier() (*Notifier, error) {
 	system, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -71,7 +70,7 @@ func (n *Notifier) Add(dir string) error { return n.system.Add(dir) }
 // Remove watches a directory no more; it is an error when it was not watched.
 func (n *Notifier) Remove(dir string) error { return n.system.Remove(dir) }
 
-// Close ends the watching. It must be called once.
+// Close stops the notifier. It must be called once.
 func (n *Notifier) Close() error {
 	close(n.quit)
 	err := n.system.Close()

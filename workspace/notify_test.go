@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestNotifierTellsWhatHappens does each thing and waits until it is told of.
+// TestNotifierTellsWhatHappens makes each change and waits for its event.
 func TestNotifierTellsWhatHappens(t *testing.T) {
 	dir := t.TempDir()
 	n, err := NewNotifier()
@@ -37,14 +37,14 @@ func TestNotifierTellsWhatHappens(t *testing.T) {
 			t.Fatal(err)
 		}
 		limit := time.After(time.Minute)
-		for told := false; !told; {
+		for reported := false; !reported; {
 			select {
 			case e := <-n.Events():
-				told = e.Path == step.path && e.What.Has(step.what)
+				reported = e.Path == step.path && e.What.Has(step.what)
 			case err := <-n.Errors():
 				t.Fatal(err)
 			case <-limit:
-				t.Fatalf("%s: nobody told that it is %v", step.path, step.what)
+				t.Fatalf("%s: no event says that it is %v", step.path, step.what)
 			}
 		}
 	}

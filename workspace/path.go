@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// RealPath follows the links in as much of an absolute path as exists; the rest is
-// as it is spelled.
+// RealPath returns an absolute path with the links followed in the part that exists;
+// the rest stays as it is spelled.
 func RealPath(name string) string {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		return real
@@ -28,7 +28,8 @@ func Below(dir, name string) (rel string, ok bool) {
 	return rel, true
 }
 
-// Relative spells a path below dir from there, with slashes; another one as it is.
+// Relative returns a path below dir relative to it, with slashes; another path as it
+// is.
 func Relative(dir, name string) string {
 	if rel, ok := Below(dir, name); ok {
 		name = rel

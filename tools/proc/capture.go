@@ -17,7 +17,7 @@ type Output struct {
 	Elided, ElidedRunes int64
 }
 
-// Bytes answers all that was kept, without a mark where something was dropped.
+// Bytes returns all that was kept, without a mark where something was dropped.
 func (o Output) Bytes() []byte {
 	if len(o.Tail) == 0 {
 		return o.Head
@@ -25,7 +25,7 @@ func (o Output) Bytes() []byte {
 	return append(o.Head[:len(o.Head):len(o.Head)], o.Tail...)
 }
 
-// String answers all that was kept as valid UTF-8, each invalid byte replaced.
+// String returns all that was kept as valid UTF-8, each invalid byte replaced.
 func (o Output) String() string {
 	return strings.ToValidUTF8(string(o.Bytes()), string(utf8.RuneError))
 }
@@ -48,7 +48,7 @@ func (k *keeper) Write(p []byte) (int, error) {
 		p = p[take:]
 	}
 	if over := len(p) - k.tail; over > 0 {
-		// The whole ring and the start of p go.
+		// The whole ring and the start of p are dropped.
 		k.drop(k.ring)
 		k.ring, k.at = k.ring[:0], 0
 		k.drop(p[:over])
@@ -110,7 +110,7 @@ func (p *pump) abort() {
 	p.w.Close() //nolint:errcheck // nothing was written
 }
 
-// start gives up the writing end, which the program has by now, and reads.
+// start closes this process's copy of the writing end and starts to read.
 func (p *pump) start() {
 	p.w.Close() //nolint:errcheck // nothing was written
 	go func() {
@@ -126,10 +126,10 @@ func (p *pump) start() {
 	}()
 }
 
-// finish waits at most d for the stream's end and answers what was kept.
+// finish waits at most d for the stream's end and returns what was kept.
 func (p *pump) finish(d time.Duration) Output {
 	if !p.await(time.After(d)) {
-		// A writer that cannot be ended holds the pipe. Reading stops; where the
+		// A writer that cannot be ended keeps the pipe open. Reading stops; where the
 		// platform cannot interrupt a read, closing the file does.
 		if p.r.SetReadDeadline(time.Unix(1, 0)) != nil {
 			p.r.Close() //nolint:errcheck // only read

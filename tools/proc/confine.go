@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// confined completes a Spec that is to run in a sandbox: with the mechanism of
-// this system, the places that are there now, and its directory for temporary
-// files.
+// confined returns a Spec that is to run in a sandbox with its policy completed: the
+// mechanism of this system, the places that exist now, and the directory for
+// temporary files.
 func confined(spec Spec) (Spec, error) {
 	if spec.Policy.sandbox == nil {
 		return spec, nil
@@ -20,7 +20,7 @@ func confined(spec Spec) (Spec, error) {
 	if s.Mechanism == NoMechanism {
 		s.Mechanism = support.Mechanism
 	}
-	if s.Mechanism == NoMechanism || !armed.Load() {
+	if s.Mechanism == NoMechanism || !mainCalled.Load() {
 		return spec, fmt.Errorf("%w (%s)", errNoSandbox, strings.Join(support.Missing, "; "))
 	}
 	if s.Temp != "" {
@@ -42,8 +42,8 @@ func confined(spec Spec) (Spec, error) {
 	if s.Mechanism == Namespaces {
 		s.Hidden = append(slices.Clone(s.Hidden), foreignSockets(s)...)
 	}
-	// Supervisors are kept for programs with the same sandbox: only what is there
-	// tells them apart.
+	// Supervisors are reused for programs with the same sandbox: paths that do not
+	// exist must not make two of them differ.
 	s.Hidden = present(s.Hidden)
 	s.Pinned = present(s.Pinned)
 	spec.guard = newGuard(s.Protected, s.Aside)
@@ -53,7 +53,7 @@ func confined(spec Spec) (Spec, error) {
 	return spec, nil
 }
 
-// present are the paths of which something is there.
+// present returns the paths that exist.
 func present(paths []string) []string {
 	out := slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 		_, err := os.Lstat(p)

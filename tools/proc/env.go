@@ -68,7 +68,7 @@ func isSecret(name string) bool {
 	return false
 }
 
-// Getenv answers the value of a variable in env, the last one when it is there
+// Getenv returns the value of a variable in env, the last one when it is there
 // more than once.
 func Getenv(env []string, name string) (string, bool) {
 	for _, kv := range slices.Backward(env) {
@@ -80,7 +80,7 @@ func Getenv(env []string, name string) (string, bool) {
 	return "", false
 }
 
-// Setenv answers env with a variable set, which replaces earlier ones of its name.
+// Setenv returns env with a variable set, in place of earlier ones of its name.
 func Setenv(env []string, name, value string) []string {
 	out := make([]string, 0, len(env)+1)
 	for _, kv := range env {
@@ -92,7 +92,7 @@ func Setenv(env []string, name, value string) []string {
 	return append(out, name+"="+value)
 }
 
-// fold makes names comparable as the system compares them.
+// fold returns a name in the form in which the system compares names.
 func fold(name string) string {
 	if runtime.GOOS == "windows" {
 		return strings.ToUpper(name)

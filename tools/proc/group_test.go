@@ -20,8 +20,8 @@ import (
 // patience bounds waiting for what must happen; only a failing test waits it out.
 const patience = 20 * time.Second
 
-// lifeline is a named pipe that processes hold open: reading comes to its end
-// when the last of them is gone.
+// lifeline is a named pipe that processes keep open: reading comes to its end
+// when the last of them has ended.
 type lifeline struct {
 	t    *testing.T
 	path string
@@ -359,9 +359,9 @@ func BenchmarkTrue(b *testing.B) {
 	}
 	for _, mode := range []string{"supervised", "direct"} {
 		b.Run(mode, func(b *testing.B) {
-			was := armed.Load()
-			armed.Store(mode == "supervised")
-			defer armed.Store(was)
+			was := mainCalled.Load()
+			mainCalled.Store(mode == "supervised")
+			defer mainCalled.Store(was)
 			dir := b.TempDir()
 			for b.Loop() {
 				r, err := Run(b.Context(), Spec{Policy: anything, Argv: []string{path}, Dir: dir})

@@ -39,7 +39,7 @@ func isHouse() (name string, ok bool) {
 	return "", false
 }
 
-// keepHouse is the life of a house's process. It never returns.
+// keepHouse runs a house's process. It never returns.
 func keepHouse(name string) {
 	if name == nobodyName {
 		syscall.Exit(0)
@@ -53,7 +53,7 @@ func keepHouse(name string) {
 		Sys: houseAttr(name == houseOffline),
 	})
 	if err != nil {
-		tell(report{Err: "make user, mount and network namespaces: " + err.Error()})
+		sendReport(report{Err: "make user, mount and network namespaces: " + err.Error()})
 		syscall.Exit(1)
 	}
 	_ = unix.Close(socketFD)
@@ -109,8 +109,8 @@ func wholeMap(file string) []syscall.SysProcIDMap {
 	}
 }
 
-// liveInside builds the house and starts supervisors in it until the server is
-// gone. It never returns.
+// liveInside builds the house and starts supervisors in it until the server's process
+// ends. It never returns.
 func liveInside() {
 	unix.CloseOnExec(socketFD)
 	in := &ordersReader{}
@@ -123,19 +123,19 @@ func liveInside() {
 		err = raiseLoopback()
 	}
 	if err != nil {
-		tell(report{Err: err.Error()})
+		sendReport(report{Err: err.Error()})
 		syscall.Exit(1)
 	}
-	tell(report{})
+	sendReport(report{})
 	for {
 		if readFrame(in, &order{}) != nil {
 			syscall.Exit(0)
 		}
 		for _, fd := range in.take() {
 			if err := spawn(fd); err != nil {
-				// The supervisor's socket closes, so that the server learns of it; why, it
-				// is told here.
-				tellOn(fd, report{Err: "start a supervisor in the sandbox: " + err.Error()})
+				// The supervisor's socket closes, which shows the server that it failed;
+				// this report says why.
+				sendReportOn(fd, report{Err: "start a supervisor in the sandbox: " + err.Error()})
 			}
 			_ = unix.Close(fd)
 		}
@@ -188,7 +188,7 @@ func raiseLoopback() error {
 // first of a pid namespace.
 func insideHouse() bool { return os.Getpid() == 1 }
 
-// errHouse is a house that ended without a word.
+// errHouse reports a house that ended without a report.
 var errHouse = errors.New("the sandbox's process ended while it was set up")
 
 // enter waits until a house is built.

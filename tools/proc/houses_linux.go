@@ -19,11 +19,11 @@ type house struct {
 	used   time.Time     // when the last one came or went; guarded by houses
 }
 
-// housesMost is how many houses are kept when nothing runs in them. They hold two
-// small processes each and the programs' loopback.
+// housesMost bounds how many houses are kept when nothing runs in them. Each has two
+// small processes and the programs' loopback.
 const housesMost = 6
 
-// houses are those that were built. They end with this process at the latest.
+// houses stores the houses that were built. They end with this process at the latest.
 var houses struct {
 	sync.Mutex
 	list []*house
@@ -50,7 +50,7 @@ func newConfinedLink(s Sandbox) (*link, error) {
 	}
 }
 
-// enterHouse returns a sandbox's house, and counts a guest.
+// enterHouse returns a sandbox's house and counts one more user of it.
 func enterHouse(s Sandbox) *house {
 	key := s.base().key()
 	houses.Lock()
@@ -71,8 +71,8 @@ func enterHouse(s Sandbox) *house {
 	return h
 }
 
-// evict ends the house that nobody is in and that was used the longest ago, when
-// there are too many. The caller holds houses.
+// evict ends the least recently used house without users when there are too many.
+// The caller has houses locked.
 func evict() {
 	if len(houses.list) < housesMost {
 		return
@@ -89,7 +89,7 @@ func evict() {
 	}
 }
 
-// leaveHouse takes a guest away; broken has the house given up.
+// leaveHouse counts one user of a house less; a broken house is ended.
 func leaveHouse(h *house, broken bool) {
 	houses.Lock()
 	defer houses.Unlock()
@@ -123,7 +123,7 @@ func endHouse(s Sandbox) {
 	}
 }
 
-// build starts a house and waits until it stands.
+// build starts a house and waits until it is ready.
 func build(s Sandbox) (*link, error) {
 	name := houseOffline
 	if s.Network {
@@ -137,8 +137,8 @@ func build(s Sandbox) (*link, error) {
 	if err == nil {
 		err = l.send(b, nil)
 	}
-	if told := enter(l.conn); told != nil {
-		err = told // why it cannot be built says more than that it is gone
+	if reported := enter(l.conn); reported != nil {
+		err = reported // the reason from the house says more than a failed write
 	}
 	if err != nil {
 		l.close()
@@ -147,7 +147,7 @@ func build(s Sandbox) (*link, error) {
 	return l, nil
 }
 
-// newSupervisor starts one in the house.
+// newSupervisor starts a supervisor in the house.
 func (h *house) newSupervisor() (*link, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
@@ -169,7 +169,7 @@ func (h *house) newSupervisor() (*link, error) {
 	return &link{conn: conn, end: sync.OnceFunc(func() { leaveHouse(h, false) })}, nil
 }
 
-// tryHouse says whether namespaces can be had here, by running a program in some.
+// tryHouse fails when namespaces cannot be used here. It runs a program in some.
 func tryHouse() error {
 	if os.Getenv(noNamespaces) != "" {
 		return fmt.Errorf("%s is set", noNamespaces)

@@ -11,7 +11,7 @@ import (
 )
 
 // launcher starts a supervisor's confined programs from a thread of its own, which
-// gave up its rights for good: what it starts has no more than it. The thread is
+// dropped its rights for good: what it starts has no more rights. The thread is
 // not the process's first, because signals to a process are judged by that one.
 type launcher struct {
 	jobs chan launch
@@ -46,8 +46,8 @@ func newLauncher(s Sandbox) (*launcher, error) {
 	return l, <-ready
 }
 
-// live is the thread's life; it is never unlocked, so that it ends with the
-// process.
+// live runs the launcher's thread. The thread is never unlocked, so that it ends with
+// the process.
 func (l *launcher) live(s Sandbox, ready chan<- error) {
 	runtime.LockOSThread()
 	if unix.Gettid() == os.Getpid() {
@@ -75,7 +75,7 @@ func (l *launcher) start(path string, argv []string, attr *syscall.ProcAttr) (in
 	return r.pid, r.err
 }
 
-// surrender takes from this thread what a sandbox does not leave to programs.
+// surrender drops the rights of this thread that a sandbox does not give to programs.
 func surrender(s Sandbox) error {
 	if err := dropCapabilities(s.Mechanism == Namespaces); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)

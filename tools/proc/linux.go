@@ -29,8 +29,8 @@ func awaitEnd(cmd *exec.Cmd) {
 	}
 }
 
-// descendants are the processes that pid started, directly or not, deepest
-// first, as far as their line of parents is still unbroken.
+// descendants returns the processes that pid started, directly or not, deepest
+// first, as far as the chain of parents is unbroken.
 func descendants(pid int) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -57,13 +57,14 @@ func descendants(pid int) []int {
 	return order
 }
 
-// parentOf reads a live process's parent; zombies have nothing left to end.
+// parentOf returns a live process's parent, and false for a zombie: nothing of it is
+// left to end.
 func parentOf(pid int) (int, bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0, false
 	}
-	// The name, which may hold anything, stands in parentheses before the state.
+	// The name, which may contain any character, is in parentheses before the state.
 	_, rest, ok := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte{' '})
 	f := bytes.Fields(rest)
 	if !ok || len(f) < 2 || f[0][0] == 'Z' {
@@ -73,7 +74,8 @@ func parentOf(pid int) (int, bool) {
 	return parent, err == nil
 }
 
-// selfPath is the file of this process, also after it was replaced on disk.
+// selfPath returns a path to the file of this process, also after it was replaced on
+// disk.
 func selfPath() (string, error) { return "/proc/self/exe", nil }
 
 // adoptOrphans makes this process the parent of all that its children leave

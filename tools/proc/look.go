@@ -46,7 +46,7 @@ func Look(name, dir string, env []string) (string, error) {
 	return "", fmt.Errorf("no program %q on PATH: %w", name, fs.ErrNotExist)
 }
 
-// firstRunnable answers path, or path with one of the system's program
+// firstRunnable returns path, or path with one of the system's program
 // extensions, whichever is a file that may be run.
 func firstRunnable(name, path string, env []string) (string, error) {
 	for _, p := range candidates(path, env) {
@@ -65,7 +65,7 @@ func firstRunnable(name, path string, env []string) (string, error) {
 	return "", fmt.Errorf("no program %q: %w", name, fs.ErrNotExist)
 }
 
-// candidates are the files that a path without or with extension may mean.
+// candidates returns the files that a path with or without an extension may mean.
 func candidates(path string, env []string) []string {
 	if runtime.GOOS != "windows" {
 		return []string{path}

@@ -20,8 +20,8 @@ type tree struct {
 	is fs.FileMode
 }
 
-// takeTree copies what is at a path; a path that is not there, or that this
-// process may not see, gives none.
+// takeTree copies the tree at a path. It returns false for a path that does not
+// exist or that this process may not see.
 func takeTree(path string, readOnly bool) (tree, bool, error) {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode()&fs.ModeSymlink != 0 {
@@ -42,7 +42,7 @@ func takeTree(path string, readOnly bool) (tree, bool, error) {
 	return tree{fd, path, info.Mode()}, true, nil
 }
 
-// takeTrees copies what is at paths, the outer before the inner.
+// takeTrees copies the trees at paths, the outer before the inner.
 func takeTrees(paths []string, readOnly bool) ([]tree, error) {
 	var out []tree
 	for _, p := range byDepth(paths) {
@@ -64,8 +64,8 @@ func byDepth(paths []string) []string {
 	return slices.Compact(out)
 }
 
-// put mounts a tree; where its place is not there, because something was mounted
-// over it, it is made.
+// put mounts a tree at a path. The path is created where it is missing because
+// something was mounted over it.
 func (t tree) put(path string) error {
 	defer unix.Close(t.fd) //nolint:errcheck // the mount does not need it
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -117,12 +117,12 @@ func readOnly(path string, flags uint) error {
 	return nil
 }
 
-// shownDevices are what of /dev a sandbox has: what is harmless, and what computes.
-// Terminals are not among them.
+// shownDevices are the entries of /dev that a sandbox has: harmless devices and those
+// that compute. Terminals are not among them.
 var shownDevices = []string{"null", "zero", "full", "random", "urandom", "tty", "dri", "kfd", "nvidia*"}
 
-// shownRun are what of /run a sandbox has: nothing that a program listens at, but
-// the programs of NixOS and how names are resolved.
+// shownRun are the entries of /run that a sandbox has: no sockets that a program
+// listens at, but the programs of NixOS and the settings of name resolution.
 var shownRun = []string{
 	"current-system", "booted-system", "wrappers", "opengl-driver", "opengl-driver-32", "systemd/resolve/stub-resolv.conf",
 	"systemd/resolve/resolv.conf", "resolvconf/resolv.conf", "NetworkManager/resolv.conf",
@@ -293,8 +293,8 @@ func furnish(s Sandbox) error {
 	return putAll(protected)
 }
 
-// hide mounts something unreadable over a secret, and what is to be seen inside of
-// it back again.
+// hide mounts something unreadable over a secret, and mounts back the places inside
+// that stay readable.
 func hide(path string, shown []string) error {
 	info, err := os.Lstat(path)
 	if err != nil {

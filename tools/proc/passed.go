@@ -9,7 +9,7 @@ import (
 // reasons: hardly a program runs right without it, or it says where a toolchain
 // keeps or finds its parts, so that a build gives what the person's own does.
 // Whatever else is set may be a secret under any name, or a socket by which a
-// program outside does what it is told (SSH_AUTH_SOCK, TMUX, NVIM, WSL_INTEROP,
+// program outside takes requests (SSH_AUTH_SOCK, TMUX, NVIM, WSL_INTEROP,
 // DBUS_SESSION_BUS_ADDRESS, VSCODE_IPC_HOOK, DOCKER_HOST, DISPLAY, XDG_RUNTIME_DIR):
 // it stays out, and exec.keep_env names what is needed all the same. The case of
 // letters does not count.

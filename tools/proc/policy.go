@@ -5,17 +5,17 @@ import (
 	"path/filepath"
 )
 
-// errNoPolicy refuses a program of which nobody said what it may do.
+// errNoPolicy is the error for a Spec without a Policy.
 var errNoPolicy = errors.New("no sandbox policy was given for it: proc.Confined or proc.Unconfined says what it may do")
 
-// Policy says what a program may do, so that nobody starts one without having
-// thought of it: the zero value says nothing, and Run refuses it.
+// Policy says what a program may do. Run refuses the zero value, so that every
+// caller must choose one.
 type Policy struct {
 	given   bool
 	sandbox *Sandbox // nil: unconfined
 }
 
-// Confined is the policy of a program that runs in a sandbox. Where the system
+// Confined returns the policy of a program that runs in a sandbox. Where the system
 // cannot confine it Run refuses to start it. Links in the sandbox's paths are
 // followed now, so that none that is changed later leads elsewhere.
 func Confined(s Sandbox) Policy {
@@ -27,7 +27,8 @@ func Confined(s Sandbox) Policy {
 	return Policy{given: true, sandbox: &s}
 }
 
-// followed follows all links; what is not there stays as it is.
+// followed returns paths with all links followed; one that does not exist stays as
+// it is.
 func followed(paths []string) []string {
 	out := make([]string, len(paths))
 	for i, p := range paths {
@@ -39,8 +40,8 @@ func followed(paths []string) []string {
 	return out
 }
 
-// followedTo follows the links of the directories that paths are in: a protected place
-// may itself be a link, which is protected then.
+// followedTo returns paths with the links in their directories followed, but not the
+// last element: a protected place may itself be a link, which is then protected.
 func followedTo(paths []string) []string {
 	out := make([]string, len(paths))
 	for i, p := range paths {
@@ -52,7 +53,7 @@ func followedTo(paths []string) []string {
 	return out
 }
 
-// Unconfined is the policy of a program that may do what the server may do, for a
+// Unconfined returns the policy of a program that may do what the server may do, for a
 // reason that a reader of the source can judge: the person started it, or switched
 // the sandbox off. A test of the module lists every use.
 func Unconfined(reason string) Policy { return Policy{given: reason != ""} }

@@ -25,9 +25,9 @@ const (
 // what it left in the background. It is never waited out when the pipes close.
 const drain = 200 * time.Millisecond
 
-// undead is how long a killed program may take to go, which is only long when
+// killWait bounds how long a killed program may take to end, which is only long when
 // the kernel is stuck in it.
-const undead = 5 * time.Second
+const killWait = 5 * time.Second
 
 // Spec says what to run.
 type Spec struct {
@@ -42,7 +42,7 @@ type Spec struct {
 	// Timeout bounds the whole run; zero means no limit, a negative one has
 	// already passed: nothing is started and the result is TimedOut.
 	Timeout time.Duration
-	// Grace is the time between asking the group to end and killing it; zero means
+	// Grace is the time between requesting the group to end and killing it; zero means
 	// DefaultGrace, a negative one kills at once.
 	Grace time.Duration
 	// KeepHead and KeepTail are how many bytes of each stream are kept from its
@@ -68,10 +68,10 @@ type Result struct {
 	// nothing was started.
 	NotFound bool
 	// TimedOut says that the time was up, Cancelled that the context was done
-	// before: the group was ended, and the streams hold what it printed until then.
+	// before: the group was ended, and the streams have what it printed until then.
 	TimedOut, Cancelled bool
-	// LeftRunning says that the program ended by itself and had left others
-	// running that held its output; they were ended.
+	// LeftRunning says that the program ended by itself and left others running
+	// that kept its output open; they were ended.
 	LeftRunning bool
 	// PutBack are the protected places that were found changed when all had ended,
 	// and that look as before again.
@@ -85,7 +85,7 @@ func (r Result) OK() bool {
 	return !r.NotFound && !r.TimedOut && !r.Cancelled && r.Signal == "" && r.Code == 0
 }
 
-// Run runs a program to its end and answers how it ended. What a program does,
+// Run runs a program to its end and returns how it ended. What a program does,
 // not being found included, is a Result; an error means that it could not be
 // started for another reason (no argv, no such directory, no permission). Run
 // returns within Timeout+Grace and about a second, and on a done ctx within
@@ -150,7 +150,8 @@ func withDefaults(s Spec) Spec {
 	return s
 }
 
-// expired answers the result of a run whose time is up before it began.
+// expired returns the result of a run whose time was up before it began, and whether
+// it was.
 func expired(ctx context.Context, s Spec) (Result, bool) {
 	switch {
 	case s.Timeout < 0 || errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -161,7 +162,7 @@ func expired(ctx context.Context, s Spec) (Result, bool) {
 	return Result{}, false
 }
 
-// exit is how a process ended, as its platform tells it.
+// exit is how a process ended, as its platform reports it.
 type exit struct {
 	code   int
 	signal string
@@ -172,15 +173,15 @@ type child interface {
 	// done is closed when the program itself has ended; what it started may still
 	// run.
 	done() <-chan struct{}
-	// terminate asks the group to end.
+	// terminate requests the group to end.
 	terminate()
 	// destroy kills the program and everything that it started, waits until the
-	// system has forgotten them (bounded), releases what the child holds and says
-	// how the program ended.
+	// system has no record of them (bounded), releases the child's resources and
+	// returns how the program ended.
 	destroy() (exit, error)
 }
 
-// run starts the program at path and sees it to its end.
+// run starts the program at path and waits for its end.
 func run(ctx context.Context, path string, spec Spec) (Result, error) {
 	r := Result{Code: -1}
 	out, err := newPump(spec)

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// guard remembers what protected places look like, so that what a program changed
-// in them all the same can be put back: in places that did not exist and could not
+// guard stores the state of protected places, so that what a program changed in them
+// all the same can be put back: in places that did not exist and could not
 // be mounted over, and wherever the system cannot take a path out of a writable
 // directory.
 type guard struct {
 	places []string
 	aside  string
 	before map[string]entry
-	left   int64 // bytes that may still be remembered
+	left   int64 // bytes that may still be stored
 }
 
 // entry is a file, directory or link as it was.
@@ -32,7 +32,7 @@ type entry struct {
 	kept bool // text is the whole of a file
 }
 
-// The most that a guard remembers: of one file, and of all.
+// How many bytes a guard stores at most: of one file, and of all.
 const (
 	guardFile = 1 << 20
 	guardAll  = 32 << 20
@@ -41,7 +41,7 @@ const (
 func newGuard(places []string, aside string) *guard {
 	g := &guard{places: places, aside: aside, before: map[string]entry{}, left: guardAll}
 	for _, p := range places {
-		g.look(p, func(path string, e entry) {
+		g.walk(p, func(path string, e entry) {
 			if e.mode.IsRegular() && e.size <= guardFile && e.size <= g.left {
 				if text, err := os.ReadFile(path); err == nil {
 					e.text, e.kept, e.size = text, true, int64(len(text))
@@ -54,8 +54,8 @@ func newGuard(places []string, aside string) *guard {
 	return g
 }
 
-// look visits everything at and below a place.
-func (g *guard) look(place string, visit func(string, entry)) {
+// walk calls visit for everything at and below a place.
+func (g *guard) walk(place string, visit func(string, entry)) {
 	_ = filepath.WalkDir(place, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // what is not there, or cannot be read, is not remembered
@@ -73,12 +73,12 @@ func (g *guard) look(place string, visit func(string, entry)) {
 	})
 }
 
-// restore puts back what changed, and returns the paths of it. An error names what
+// restore puts back what changed, and returns the paths that changed. An error names what
 // could not be put back.
 func (g *guard) restore() (back []string, err error) {
 	now := map[string]entry{}
 	for _, p := range g.places {
-		g.look(p, func(path string, e entry) { now[path] = e })
+		g.walk(p, func(path string, e entry) { now[path] = e })
 	}
 	var made, lost []string
 	for path, e := range now {
@@ -133,7 +133,7 @@ func (g *guard) changed(path string, was entry) bool {
 	return err != nil || !bytes.Equal(text, was.text)
 }
 
-// remove takes a thing away that was made, aside where there is such a place.
+// remove removes a path that was created: it moves it to aside where that is set.
 func (g *guard) remove(path string) error {
 	if g.aside != "" {
 		if err := os.MkdirAll(g.aside, 0o700); err == nil {
@@ -149,7 +149,7 @@ func (g *guard) remove(path string) error {
 	return nil
 }
 
-// write puts a thing back as it was.
+// write restores a path to a stored entry.
 func (g *guard) write(path string, was entry) error {
 	if was.mode.IsDir() {
 		err := os.MkdirAll(path, 0o700)

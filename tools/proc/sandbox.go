@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// errNoSandbox refuses to run a program unconfined that was to be confined.
+// errNoSandbox is the error for a program that cannot be confined as its Spec requires.
 var errNoSandbox = errors.New("programs cannot be confined on this system; switch the sandbox off to run them unconfined")
 
 // Sandbox says what a confined program, and all that it starts, may do. Paths are
@@ -47,8 +47,8 @@ type Sandbox struct {
 	Mechanism Mechanism `json:"mechanism,omitempty"`
 }
 
-// String says in words what confines programs here and what that leaves open, or
-// why nothing does.
+// String describes what confines programs here and what that leaves open, or why
+// nothing does.
 func (s Support) String() string {
 	var out string
 	switch s.Mechanism {
@@ -65,8 +65,7 @@ func (s Support) String() string {
 	return out
 }
 
-// key tells sandboxes apart: what two programs with the same one may do is the
-// same.
+// key returns a text that is equal for two sandboxes that allow the same.
 func (s Sandbox) key() string {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -75,7 +74,7 @@ func (s Sandbox) key() string {
 	return string(b)
 }
 
-// base is the part that all programs of a session share; the rest depends on which
+// base returns the part that all programs of a session share; the rest depends on which
 // places are there when one starts.
 func (s Sandbox) base() Sandbox {
 	return Sandbox{Writable: s.Writable, Readable: s.Readable, Sockets: s.Sockets, Network: s.Network, Temp: s.Temp, Mechanism: s.Mechanism}
@@ -98,7 +97,7 @@ const (
 type Support struct {
 	Mechanism Mechanism
 	// Missing says why a stronger mechanism is not there, or what the one in force
-	// does not hold; empty when nothing is to be said.
+	// does not enforce; empty when there is neither.
 	Missing []string
 }
 
@@ -117,7 +116,7 @@ var homeCaches = []string{
 // runs, so that a confined program must not write it.
 const ownCache = "agent-lsp"
 
-// Scratch answers absolute paths that a confined program should be able to write
+// Scratch returns absolute paths that a confined program should be able to write
 // besides its workspace, since hardly any build runs without: temporary files,
 // the harmless devices, and the caches of build tools as the environment and the
 // home directory in it place them. The server's own cache is not among them.

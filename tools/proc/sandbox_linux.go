@@ -31,7 +31,7 @@ const (
 	abiResolveUnix = 9 // sockets in the file system
 )
 
-// landlockVersion is the version of the kernel's Landlock, 0 without any.
+// landlockVersion returns the version of the kernel's Landlock, 0 without any.
 func landlockVersion() int {
 	v, err := ll.LandlockGetABIVersion()
 	if err != nil {
@@ -40,10 +40,10 @@ func landlockVersion() int {
 	return v
 }
 
-// SandboxSupport says how programs can be confined here. The first call tries it,
+// SandboxSupport reports how programs can be confined here. The first call tries it,
 // which takes some milliseconds.
 var SandboxSupport = sync.OnceValue(func() Support {
-	if !armed.Load() {
+	if !mainCalled.Load() {
 		return Support{Missing: []string{"this program is not set up to run others confined"}}
 	}
 	err := tryHouse()
@@ -103,7 +103,7 @@ func restrictThread(s Sandbox, abi int) error {
 	return nil
 }
 
-// pathRules allow writing below writable places, and reading all but what is
+// pathRules returns rules that allow writing below writable places, and reading all but what is
 // hidden.
 func pathRules(s Sandbox, abi int, c *landlock.Config) ([]landlock.Rule, error) {
 	rights := dirRights
@@ -150,7 +150,7 @@ func insideAny(dirs []string, p string) bool {
 	return false
 }
 
-// besides are paths that together cover dir without the hidden ones: Landlock
+// besides returns paths that together cover dir without the hidden ones: Landlock
 // gives rights to whole trees and takes none back inside.
 func besides(dir string, hidden []string) []string {
 	entries, err := os.ReadDir(dir)

@@ -2,7 +2,7 @@
 
 package proc
 
-// SandboxSupport says how programs can be confined here.
+// SandboxSupport reports how programs can be confined here.
 func SandboxSupport() Support {
 	return Support{Missing: []string{"programs cannot be confined on this system so far"}}
 }

@@ -50,8 +50,8 @@ func TestSandboxConfinesWriting(t *testing.T) {
 }
 
 func TestSandboxIsNeverLeftOutSilently(t *testing.T) {
-	was := armed.Swap(false)
-	defer armed.Store(was)
+	was := mainCalled.Swap(false)
+	defer mainCalled.Store(was)
 	r, err := Run(t.Context(), Spec{Argv: []string{os.Args[0]}, Dir: t.TempDir(), Policy: Confined(Sandbox{})})
 	if err == nil || !strings.Contains(err.Error(), "confined") {
 		t.Errorf("a program that cannot be confined gave %+v, %v", r, err)

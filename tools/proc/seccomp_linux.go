@@ -39,7 +39,7 @@ type filter struct {
 	keep              []int // this process and its threads that must not be signalled
 }
 
-// program is a filter in the making. Every rule returns for itself, so that no
+// program is a filter under construction. Every rule returns for itself, so that no
 // jump is longer than a rule.
 type program []unix.SockFilter
 
@@ -124,8 +124,8 @@ func (f filter) assemble() (program, error) {
 	return p, nil
 }
 
-// sockets leaves the families that stay below the sandbox's walls: the others,
-// vsock for instance, know no network namespace.
+// sockets refuses sockets of all families but those that namespaces confine: the
+// others, such as vsock, are outside of network namespaces.
 func (f filter) sockets(p *program) {
 	p.when(unix.SYS_SOCKET, func(p *program) {
 		p.arg(0)

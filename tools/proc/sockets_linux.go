@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// foreignSockets are the unix sockets that processes of this system listen at,
+// foreignSockets returns the unix sockets that processes of this system listen at,
 // where a sandbox would show them.
 func foreignSockets(s Sandbox) []string {
 	table, err := os.ReadFile("/proc/net/unix")

@@ -33,7 +33,7 @@ func startDirect(path string, spec Spec, stdout, stderr *os.File) (child, error)
 	started := make(chan error, 1)
 	go func() {
 		// The death signal comes when the thread that started the child dies, not
-		// only with its process: the thread is kept until the child is gone.
+		// only with its process: the thread is kept until the child has ended.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(d.reaped)
@@ -76,7 +76,7 @@ func (d *direct) destroy() (exit, error) {
 	}
 	_ = unix.Kill(-pid, unix.SIGKILL)
 	close(d.reap)
-	t := time.NewTimer(undead)
+	t := time.NewTimer(killWait)
 	defer t.Stop()
 	select {
 	case <-d.reaped:

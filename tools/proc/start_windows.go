@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// jobObject is a program inside a job object, which the system ends with all that it
-// holds when the last handle of it is closed, as it is when the server dies.
+// jobObject is a program inside a job object. The system ends every process in the
+// job when its last handle is closed, which happens when the server dies.
 type jobObject struct {
 	cmd    *exec.Cmd
 	handle windows.Handle
@@ -71,14 +71,14 @@ func (j *jobObject) assign() error {
 
 func (j *jobObject) done() <-chan struct{} { return j.exited }
 
-// terminate asks nicely as far as the system can: a console program gets a break.
+// terminate requests an end as far as the system can: a console program gets a break.
 func (j *jobObject) terminate() {
 	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(j.cmd.Process.Pid))
 }
 
 func (j *jobObject) destroy() (exit, error) {
 	err := errors.Join(windows.TerminateJobObject(j.handle, 1), windows.CloseHandle(j.handle))
-	t := time.NewTimer(undead)
+	t := time.NewTimer(killWait)
 	defer t.Stop()
 	select {
 	case <-j.exited:

@@ -19,11 +19,11 @@ import (
 // supervisorName is the whole command line of a supervisor.
 const supervisorName = "agent-lsp-supervisor"
 
-// socketFD is the supervisor's end of the socket over which it is told what to
-// run and reports; the end of the stream means that the server is gone.
+// socketFD is the supervisor's end of the socket over which it receives jobs
+// and sends reports; the end of the stream means that the server's process ended.
 const socketFD = 3
 
-// order is what a server tells its supervisor. With a job come two descriptors,
+// order is a message from the server to a supervisor. With a job come two descriptors,
 // of the program's standard output and error. The first order of a house is what
 // to build; each further one brings the end of a supervisor's socket.
 type order struct {
@@ -41,7 +41,7 @@ type job struct {
 	Sandbox *Sandbox `json:"sandbox"`
 }
 
-// report is what a supervisor tells of a job: that it runs or why it does not,
+// report is a message from a supervisor about a job: that it runs or why it does not,
 // how its program ended, and that nothing of it is left.
 type report struct {
 	Errno  int    `json:"errno,omitzero"`
@@ -86,8 +86,8 @@ type supervisor struct {
 	launcher *launcher
 }
 
-// supervise is the life of a supervisor: it runs one job after the other until
-// the server is gone. It never returns.
+// supervise runs a supervisor: one job after the other until the server's process
+// ends. It never returns.
 func supervise() {
 	// A program dies with the thread that starts it, so that thread must last.
 	runtime.LockOSThread()
@@ -159,12 +159,12 @@ func (r *ordersReader) take() []int {
 	return fds
 }
 
-// run sees a job to the end of all that it started.
+// run runs a job and waits for the end of all that it started.
 func (s *supervisor) run(j job, fds []int) {
 	pid, err := s.launch(j, fds)
 	for _, fd := range fds {
 		// The streams end when the program and what it started have closed them;
-		// the supervisor must not hold them open.
+		// the supervisor must not keep them open.
 		_ = unix.Close(fd)
 	}
 	if err != nil {
@@ -172,10 +172,10 @@ func (s *supervisor) run(j job, fds []int) {
 		if errno, ok := errors.AsType[syscall.Errno](err); ok {
 			r = report{Errno: int(errno)}
 		}
-		tell(r)
+		sendReport(r)
 		return
 	}
-	tell(report{})
+	sendReport(report{})
 	ended, gone := make(chan unix.WaitStatus, 1), make(chan struct{})
 	go reap(pid, ended, gone)
 	running := true
@@ -184,7 +184,7 @@ func (s *supervisor) run(j job, fds []int) {
 	finish := func(ws unix.WaitStatus) {
 		running = false
 		e := exitOf(ws)
-		tell(report{Ended: true, Code: e.code, Signal: e.signal})
+		sendReport(report{Ended: true, Code: e.code, Signal: e.signal})
 	}
 	for {
 		select {
@@ -196,7 +196,7 @@ func (s *supervisor) run(j job, fds []int) {
 				finish(ws)
 			default:
 			}
-			tell(report{Gone: true})
+			sendReport(report{Gone: true})
 			return
 		case o, ok := <-orders:
 			if ok && o.Kill == "TERM" {
@@ -209,15 +209,15 @@ func (s *supervisor) run(j job, fds []int) {
 			signalAll(pid, running, unix.SIGKILL)
 			tick = time.Tick(5 * time.Millisecond)
 		case <-tick:
-			// What was just being started when the others were killed goes now.
+			// What was just being started when the others were killed is killed now.
 			signalAll(pid, running, unix.SIGKILL)
 		}
 	}
 }
 
-func tell(r report) { tellOn(socketFD, r) }
+func sendReport(r report) { sendReportOn(socketFD, r) }
 
-func tellOn(fd int, r report) {
+func sendReportOn(fd int, r report) {
 	b, err := frame(r)
 	if err != nil {
 		syscall.Exit(1)
@@ -228,7 +228,7 @@ func tellOn(fd int, r report) {
 			continue
 		}
 		if err != nil {
-			return // the server is gone and does not need to be told
+			return // the server's process ended: nobody reads the report
 		}
 		b = b[n:]
 	}
@@ -256,10 +256,10 @@ func (s *supervisor) launch(j job, fds []int) (pid int, err error) {
 	return syscall.ForkExec(j.Path, j.Argv, attr)
 }
 
-// reap takes leave of every process that ends, the orphans that came here
-// included, until none is left.
-func reap(pid int, ended chan<- unix.WaitStatus, gone chan<- struct{}) {
-	defer close(gone)
+// reap waits for every child that ends, adopted orphans included, until none is left;
+// then it closes reaped. It sends pid's status to ended.
+func reap(pid int, ended chan<- unix.WaitStatus, reaped chan<- struct{}) {
+	defer close(reaped)
 	for {
 		var ws unix.WaitStatus
 		p, err := unix.Wait4(-1, &ws, 0, nil)
@@ -273,7 +273,7 @@ func reap(pid int, ended chan<- unix.WaitStatus, gone chan<- struct{}) {
 	}
 }
 
-// signalAll reaches the program's group and everything below the supervisor.
+// signalAll signals the program's group and everything below the supervisor.
 func signalAll(pid int, running bool, sig unix.Signal) {
 	below := descendants(os.Getpid())
 	if running {

@@ -74,7 +74,7 @@ func TestAProgramDiesWithItsSupervisor(t *testing.T) {
 	}
 	l := newLifeline(t)
 	r, err := Run(t.Context(), Spec{Policy: anything, Argv: []string{"sh", "-c", `exec 9>` + l.path + `; printf x >&9; kill -9 $PPID; exec sleep 300`}, Dir: t.TempDir()})
-	// The supervisor may be gone before it could say that the program runs.
+	// The supervisor may end before it can report that the program runs.
 	if err == nil && (r.Code != -1 || r.Signal != "SIGKILL") {
 		t.Errorf("the result is %+v", r)
 	}

@@ -24,7 +24,7 @@ const (
 	idleFor  = 500 * time.Millisecond
 )
 
-// idle are the supervisors that have nothing to do. They end with this process at
+// idle stores the supervisors without a job. They end with this process at
 // the latest.
 var idle struct {
 	sync.Mutex
@@ -50,7 +50,7 @@ type supervised struct {
 }
 
 func start(path string, spec Spec, stdout, stderr *os.File) (child, error) {
-	if armed.Load() {
+	if mainCalled.Load() {
 		return startSupervised(path, spec, stdout, stderr)
 	}
 	return startDirect(path, spec, stdout, stderr)
@@ -87,7 +87,7 @@ func startSupervised(path string, spec Spec, stdout, stderr *os.File) (child, er
 	}
 }
 
-// acquire answers a supervisor for a sandbox, one that was kept if there is any.
+// acquire returns a supervisor for a sandbox, an idle one if there is any.
 func acquire(sandbox *Sandbox) (l *link, kept bool, err error) {
 	key := "-"
 	if sandbox != nil {
@@ -243,7 +243,7 @@ func (s *supervised) destroy() (exit, error) {
 	default:
 	}
 	s.order("KILL")
-	t := time.NewTimer(undead)
+	t := time.NewTimer(killWait)
 	defer t.Stop()
 	select {
 	case <-s.gone:

@@ -15,8 +15,8 @@ func groupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true
 // awaitEnd waits for the child and reaps it.
 func awaitEnd(cmd *exec.Cmd) { _ = cmd.Wait() }
 
-// descendants is empty where the system has no list of processes to read: the
-// process group alone is ended.
+// descendants returns nothing: the system has no list of processes to read, so only
+// the process group is ended.
 func descendants(int) []int { return nil }
 
 func selfPath() (string, error) { return os.Executable() }

@@ -30,7 +30,7 @@ type Settings struct {
 	Network bool
 }
 
-// Box is the sandbox of all programs of a session, without its workspace.
+// Box returns the sandbox of all programs of a session, without its workspace.
 func (s Settings) Box() proc.Sandbox {
 	home, _ := proc.Getenv(s.Env, "HOME")
 	box := proc.Sandbox{
@@ -44,7 +44,7 @@ func (s Settings) Box() proc.Sandbox {
 	return box
 }
 
-// scratch are the places beside the workspace that builds write to; the system's
+// scratch returns the places beside the workspace that builds write to; the system's
 // directories for temporary files only where there is no other.
 func (s Settings) scratch() []string {
 	out := proc.Scratch(s.Env)
@@ -56,7 +56,7 @@ func (s Settings) scratch() []string {
 	})
 }
 
-// shown are the places that stay to be seen in a directory for temporary files of
+// shown returns the places that stay visible in a directory for temporary files of
 // the sandbox's own: programs on the PATH, files and directories that other
 // variables name, and what the person names.
 func (s Settings) shown(home string) []string {
@@ -89,7 +89,7 @@ func inTemp(path string) bool {
 	return false
 }
 
-// expand fills in the home directory and leaves relative paths out.
+// expand replaces ~/ by the home directory and drops relative paths.
 func expand(paths []string, home string) []string {
 	var out []string
 	for _, p := range paths {

@@ -26,7 +26,7 @@ var configSecrets = []string{
 	"google-chrome", "chromium", "BraveSoftware", "microsoft-edge", "vivaldi", "Code/User/globalStorage", "Bitwarden", "Signal", "Slack", "discord",
 }
 
-// hidden are the secrets, with those that the person adds and without those that
+// hidden returns the secrets, with those that the person adds and without those that
 // may be read.
 func (s Settings) hidden(home string) []string {
 	out := slices.Clone(s.State)
