@@ -90,7 +90,7 @@ func parseData(folder, path string, unsaved map[string]string) (f Finding, bad b
 		}
 		text = string(disk)
 	}
-	at, err := parse(workspace.Relative(folder, path), strings.TrimPrefix(text, mark))
+	at, err := parse(workspace.Relative(folder, path), strings.TrimPrefix(text, workspace.ByteOrderMark))
 	if err == nil {
 		return f, false
 	}

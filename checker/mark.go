@@ -4,14 +4,12 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
-// mark is the byte order mark. Columns of a Finding never count it, because no
-// editor's document holds it.
-const mark = "\uFEFF"
-
 // withoutMark takes a byte order mark, which some tools count as columns of the
-// first line, out of a finding's range.
+// first line, out of a finding's range: no editor's document has it.
 func withoutMark(f *Finding, width int, texts map[string]string) {
 	if f.Range.Start.Line != 1 || f.Range.Start.Column <= width || !startsWithMark(f.Path, texts) {
 		return
@@ -24,7 +22,7 @@ func withoutMark(f *Finding, width int, texts map[string]string) {
 
 func startsWithMark(path string, texts map[string]string) bool {
 	if text, ok := texts[path]; ok {
-		return strings.HasPrefix(text, mark)
+		return strings.HasPrefix(text, workspace.ByteOrderMark)
 	}
 	if !isFile(path) {
 		return false
@@ -34,7 +32,7 @@ func startsWithMark(path string, texts map[string]string) bool {
 		return false
 	}
 	defer file.Close() //nolint:errcheck // only read
-	head := make([]byte, len(mark))
+	head := make([]byte, len(workspace.ByteOrderMark))
 	_, err = io.ReadFull(file, head)
-	return err == nil && string(head) == mark
+	return err == nil && string(head) == workspace.ByteOrderMark
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // Node names projects of npm, pnpm, yarn and bun; those with a tsconfig.json can be
@@ -113,7 +114,7 @@ func (c *Checker) local(j job, name string, subdirs ...string) (path string, ok 
 // withoutComments makes JSON of the JSON with comments and trailing commas that a
 // tsconfig.json may hold.
 func withoutComments(text []byte) []byte {
-	text = bytes.TrimPrefix(text, []byte(mark))
+	text = bytes.TrimPrefix(text, []byte(workspace.ByteOrderMark))
 	out := make([]byte, 0, len(text))
 	for len(text) > 0 {
 		n := 1

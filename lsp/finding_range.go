@@ -9,6 +9,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"go.lsp.dev/protocol"
 )
 
@@ -93,9 +94,9 @@ func (t *texts) of(path string) *text.Doc {
 	}
 	var d *text.Doc
 	if given, ok := t.given[path]; ok {
-		d = text.New(strings.TrimPrefix(given, editor.ByteOrderMark))
+		d = text.New(strings.TrimPrefix(given, workspace.ByteOrderMark))
 	} else if disk, ok := t.editor.Read(path); ok {
-		d = text.New(strings.TrimPrefix(disk, editor.ByteOrderMark))
+		d = text.New(strings.TrimPrefix(disk, workspace.ByteOrderMark))
 	} else if x := t.editor.At(path); x != nil {
 		d = x.Text
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/session/event"
+	// The name is that of a type here.
+	disk "github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // check runs the checker over the roots of the edited files and returns what the
@@ -38,27 +40,18 @@ func (s *Session) check(t *turn, edited []string) string {
 // checkEvent is a check as the transcript keeps it: paths are relative to the
 // workspace, and nothing in it changes from run to run.
 func checkEvent(root string, turn uint64, r checker.Result) *event.Check {
-	ev := &event.Check{Turn: turn, Root: relative(root, r.Root), Outcome: r.Outcome.String(), Text: cmp.Or(r.Text, r.Note), Command: r.Command}
+	ev := &event.Check{Turn: turn, Root: disk.Relative(root, r.Root), Outcome: r.Outcome.String(), Text: cmp.Or(r.Text, r.Note), Command: r.Command}
 	for _, f := range r.Findings {
 		ev.Findings = append(ev.Findings, event.Finding{
-			Path: relative(root, f.Path), Line: f.Range.Start.Line, Column: f.Range.Start.Column,
+			Path: disk.Relative(root, f.Path), Line: f.Range.Start.Line, Column: f.Range.Start.Column,
 			Severity: string(f.Severity), Code: f.Code, Message: f.Message,
 		})
 	}
 	for _, u := range r.Unseen {
-		ev.Unseen = append(ev.Unseen, event.Unseen{Path: relative(root, u.Path), Reason: u.Reason})
+		ev.Unseen = append(ev.Unseen, event.Unseen{Path: disk.Relative(root, u.Path), Reason: u.Reason})
 	}
 	ev.Title = ev.Heading()
 	return ev
-}
-
-// relative spells an absolute path below root with slashes; another one as it is.
-func relative(root, path string) string {
-	rel, err := filepath.Rel(root, path)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return filepath.ToSlash(path)
-	}
-	return filepath.ToSlash(rel)
 }
 
 // Check runs the checkers of a workspace folder now, one result for each root in

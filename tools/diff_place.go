@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // errApplied says that a file already is what a diff would make of it.
@@ -27,8 +29,8 @@ type splice struct {
 // it and the nearest lines. Every byte that no hunk names stays as it is.
 func applyDiff(text string, d fileDiff) (string, error) {
 	mark := ""
-	if strings.HasPrefix(text, bom) {
-		mark, text = bom, text[len(bom):]
+	if strings.HasPrefix(text, workspace.ByteOrderMark) {
+		mark, text = workspace.ByteOrderMark, text[len(workspace.ByteOrderMark):]
 	}
 	lines := splitLines(text)
 	file := texts(lines)
@@ -40,7 +42,7 @@ func applyDiff(text string, d fileDiff) (string, error) {
 		if i == 0 && mark != "" && len(h.lines) > 0 {
 			h.lines = slices.Clone(h.lines)
 			for k := range h.lines {
-				h.lines[k].text = strings.TrimPrefix(h.lines[k].text, bom)
+				h.lines[k].text = strings.TrimPrefix(h.lines[k].text, workspace.ByteOrderMark)
 			}
 		}
 		at, err := place(file, &h)

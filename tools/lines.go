@@ -3,11 +3,9 @@ package tools
 import (
 	"strings"
 
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
-
-// bom is the byte order mark that some editors put before UTF-8 text.
-const bom = "\ufeff"
 
 // line is one line of a file: what stands in it and what ends it. Only the last
 // line of a file has no ending, and then it has text.
@@ -130,10 +128,10 @@ func differing(a, b string) (string, string) {
 // last line is ended, unless that is all that differs.
 func adopt(current, wanted string) string {
 	mark := ""
-	if strings.HasPrefix(current, bom) {
-		mark, current = bom, current[len(bom):]
+	if strings.HasPrefix(current, workspace.ByteOrderMark) {
+		mark, current = workspace.ByteOrderMark, current[len(workspace.ByteOrderMark):]
 	}
-	wanted = strings.TrimPrefix(wanted, bom)
+	wanted = strings.TrimPrefix(wanted, workspace.ByteOrderMark)
 	if current == "" || wanted == "" {
 		return mark + wanted
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // errTooBig says that a file is over the cap that it was to be read with.
@@ -167,7 +169,7 @@ func (t readTool) run(ctx context.Context, op readArgs) Outcome {
 		return failf("%s is a binary file of %d bytes (%s)", p, len(f.text), binaryKind(f.text))
 	}
 	hash := t.seen.store(f.path, f.text)
-	shown := strings.TrimPrefix(f.text, bom)
+	shown := strings.TrimPrefix(f.text, workspace.ByteOrderMark)
 	if !utf8.ValidString(shown) {
 		shown = "[this file is not UTF-8: bytes that are no characters are shown as \ufffd and cannot be written that way]\n" +
 			strings.ToValidUTF8(shown, string(utf8.RuneError))

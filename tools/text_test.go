@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 )
@@ -72,7 +73,7 @@ func TestAdoptKeepsWhatAModelDoesNotSee(t *testing.T) {
 func TestOrdinaryPatchesComeOutAsGitMakesThem(t *testing.T) {
 	compared := 0
 	for _, tt := range corpus {
-		if tt.refuse != "" || tt.want == "=" || strings.Contains(tt.file, "\r") || strings.Contains(tt.diff, "\r") || strings.HasPrefix(tt.file, bom) {
+		if tt.refuse != "" || tt.want == "=" || strings.Contains(tt.file, "\r") || strings.Contains(tt.diff, "\r") || strings.HasPrefix(tt.file, workspace.ByteOrderMark) {
 			continue
 		}
 		if strings.Contains(tt.diff, ",0 +") {
@@ -114,7 +115,7 @@ func FuzzApplyThenReverse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		// A diff says nothing of marks, and a lone CR before a line's end is taken
 		// for one half of it; both are kept as they are by their own rules.
-		if strings.Contains(a+b, "\r") || strings.Contains(a+b, bom) {
+		if strings.Contains(a+b, "\r") || strings.Contains(a+b, workspace.ByteOrderMark) {
 			return
 		}
 		for range 2 {
@@ -129,9 +130,9 @@ func FuzzApplyThenReverse(f *testing.F) {
 			// The same of a file with a mark or other line ends, which a diff does not show.
 			for _, as := range []func(string) string{
 				func(s string) string { return s },
-				func(s string) string { return bom + s },
+				func(s string) string { return workspace.ByteOrderMark + s },
 				func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
-				func(s string) string { return bom + strings.ReplaceAll(s, "\n", "\r\n") },
+				func(s string) string { return workspace.ByteOrderMark + strings.ReplaceAll(s, "\n", "\r\n") },
 			} {
 				before, after := as(a), as(b)
 				if strings.Contains(after, "\r") && !strings.Contains(before, "\r") {
@@ -260,17 +261,17 @@ func FuzzAnyPatch(f *testing.F) {
 			return
 		}
 		from := map[string]bool{}
-		for _, l := range texts(splitLines(strings.TrimPrefix(file, bom))) {
+		for _, l := range texts(splitLines(strings.TrimPrefix(file, workspace.ByteOrderMark))) {
 			from[strings.TrimRight(l, "\r")] = true
 		}
 		for _, h := range d.hunks {
 			for _, l := range h.lines {
 				if l.op == '+' {
-					from[strings.TrimRight(strings.TrimPrefix(l.text, bom), "\r")] = true
+					from[strings.TrimRight(strings.TrimPrefix(l.text, workspace.ByteOrderMark), "\r")] = true
 				}
 			}
 		}
-		for _, l := range texts(splitLines(strings.TrimPrefix(got, bom))) {
+		for _, l := range texts(splitLines(strings.TrimPrefix(got, workspace.ByteOrderMark))) {
 			if !from[strings.TrimRight(l, "\r")] {
 				t.Errorf("the line %q is from nowhere", l)
 			}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // rebased tells the model that its edit met another one.
@@ -56,7 +58,7 @@ func (t writeTool) draft(op writeArgs) drafter {
 		if !ok {
 			d.after = adopt(f.text, op.Text)
 			d.view = d.after
-			if d.after != f.text && strings.TrimPrefix(f.text, bom) != "" {
+			if d.after != f.text && strings.TrimPrefix(f.text, workspace.ByteOrderMark) != "" {
 				return d, fmt.Errorf("%s exists and was not read in this session: read it first, so that nothing is overwritten unseen", f.path)
 			}
 			if d.after != f.text {

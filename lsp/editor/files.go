@@ -70,8 +70,8 @@ func (d files) replace(name, after string, accept func(disk string, exists bool)
 	if !accept(disk, exists) {
 		return fmt.Errorf("%s changed on disk: %w", name, tools.ErrStale)
 	}
-	if strings.HasPrefix(disk, ByteOrderMark) && !strings.HasPrefix(after, ByteOrderMark) {
-		after = ByteOrderMark + after
+	if strings.HasPrefix(disk, byteOrderMark) && !strings.HasPrefix(after, byteOrderMark) {
+		after = byteOrderMark + after
 	}
 	return tools.WriteFile(d.root, tools.Edit{Path: target, Create: !exists, Before: disk, After: after})
 }

@@ -7,6 +7,9 @@ import (
 	disk "github.com/agent-lsp/agent-lsp/workspace"
 )
 
+// byteOrderMark is what editors take out of a buffer and put back when they save.
+const byteOrderMark = disk.ByteOrderMark
+
 // Below returns a path relative to a directory, with slashes.
 func Below(dir, path string) (string, bool) {
 	rel, ok := disk.Below(dir, path)

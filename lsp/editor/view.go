@@ -44,8 +44,8 @@ func (w *workspace) view(name string, x *Document) view {
 		return view{text: buffer}
 	}
 	now, base := disk, x.disk
-	if !strings.HasPrefix(buffer, ByteOrderMark) { // the editor hides it
-		now, base = strings.TrimPrefix(now, ByteOrderMark), strings.TrimPrefix(base, ByteOrderMark)
+	if !strings.HasPrefix(buffer, byteOrderMark) { // the editor hides it
+		now, base = strings.TrimPrefix(now, byteOrderMark), strings.TrimPrefix(base, byteOrderMark)
 	}
 	switch {
 	case x.onDisk:

@@ -80,16 +80,12 @@ func (x *Folder) FileURI(path string) string {
 	return strings.TrimSuffix(x.uri, "/") + strings.TrimPrefix(text.URI("/"+path), "file://")
 }
 
-// ByteOrderMark is at the start of some files; editors remove it from a buffer and
-// add it when they save.
-const ByteOrderMark = "\uFEFF"
-
 // matches reports whether a file's text is a buffer's text, as editors save it.
 func matches(s, buffer string) bool {
 	if s == buffer {
 		return true
 	}
-	if rest, ok := strings.CutPrefix(s, ByteOrderMark); ok && rest == buffer {
+	if rest, ok := strings.CutPrefix(s, byteOrderMark); ok && rest == buffer {
 		return true
 	}
 	// Neovim shows an empty file as a buffer with one empty line.
