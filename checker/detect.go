@@ -1,8 +1,9 @@
 package checker
 
 import (
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -182,22 +183,14 @@ func isFile(path string) bool {
 // maxText bounds the files that are read here.
 const maxText = 16 << 20
 
-// readText reads a regular file of ordinary size. A workspace may hold a FIFO or
+// readText reads a regular file of ordinary size. A workspace may have a FIFO or
 // device of any name, which would never end.
 func readText(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+	text, err := workspace.ReadFile(nil, path, maxText)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("read %s: %w", path, err)
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxText {
-		return nil, fmt.Errorf("read %s: not a regular file of up to %d bytes", path, maxText)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() //nolint:errcheck // only read
-	return io.ReadAll(io.LimitReader(file, maxText))
+	return text, err
 }
 
 // within reports whether path is dir or below it, by spelling alone.

@@ -7,7 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // maxState is the size up to which a file's bytes tell its states apart.
@@ -31,8 +32,7 @@ func stateOf(folder, path string) fileState {
 		return fileState{}
 	}
 	defer root.Close()
-	// A named pipe must not wait for its other end.
-	file, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := workspace.Open(root, rel)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fileState{known: true, missing: true}
 	}
@@ -40,9 +40,6 @@ func stateOf(folder, path string) fileState {
 		return fileState{}
 	}
 	defer file.Close() //nolint:errcheck // only read
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return fileState{}
-	}
 	sum := sha256.New()
 	if n, err := io.Copy(sum, io.LimitReader(file, maxState+1)); err != nil || n > maxState {
 		return fileState{}

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // maxDirs bounds how many directories of a workspace are looked at.
@@ -120,12 +121,7 @@ const maxHashed = 4 << 20
 // file seen for the first time, a large one and one that cannot be read count as
 // changed.
 func (s sameText) changed(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxHashed {
-		delete(s, path)
-		return true
-	}
-	text, err := readText(path)
+	text, err := workspace.ReadFile(nil, path, maxHashed)
 	if err != nil {
 		delete(s, path)
 		return true

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"io"
-	"os"
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/workspace"
@@ -24,10 +23,7 @@ func startsWithMark(path string, texts map[string]string) bool {
 	if text, ok := texts[path]; ok {
 		return strings.HasPrefix(text, workspace.ByteOrderMark)
 	}
-	if !isFile(path) {
-		return false
-	}
-	file, err := os.Open(path)
+	file, err := workspace.Open(nil, path)
 	if err != nil {
 		return false
 	}

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -210,7 +210,11 @@ func (l *Loader) file(path string, root *os.Root, layer Layer, warn func(Warning
 	complain := func(p place, text string) {
 		warn(Warning{Layer: layer, Source: path, Line: p.line, Column: p.column, Text: text})
 	}
-	data, err := readRegular(path, root)
+	name := path
+	if root != nil {
+		name = filepath.Base(path)
+	}
+	data, err := workspace.ReadFile(root, name, most)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.good == nil {
@@ -240,30 +244,6 @@ func (l *Loader) file(path string, root *os.Root, layer Layer, warn func(Warning
 	}
 	l.good[path] = n
 	return n
-}
-
-// readRegular reads a whole file, if it is one: a pipe would never end.
-func readRegular(path string, root *os.Root) ([]byte, error) {
-	stat, open := os.Stat, func(p string) (*os.File, error) { return os.Open(p) }
-	name := path
-	if root != nil {
-		stat, open, name = root.Stat, root.Open, filepath.Base(path)
-	}
-	info, err := stat(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a regular file")
-	case info.Size() > most:
-		return nil, fmt.Errorf("it is larger than %d bytes", most)
-	}
-	f, err := open(name)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(f, most))
-	return data, errors.Join(err, f.Close())
 }
 
 // workspace applies the root's own file, which can only narrow, if the workspace is

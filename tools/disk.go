@@ -11,6 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"syscall"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // Disk is a Workspace without an editor: its files are the whole truth.
@@ -172,12 +174,12 @@ func readRegular(dir *os.Root, base, want string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("it is %s, not a regular file", kindOf(info.Mode()))
+		return nil, &workspace.IrregularError{Mode: info.Mode()}
 	}
 	if info.Size() != int64(len(want)) {
 		return nil, ErrStale
 	}
-	f, err := dir.OpenFile(base, os.O_RDONLY|nonblock, 0)
+	f, err := workspace.Open(dir, base)
 	if err != nil {
 		return nil, err
 	}
@@ -238,21 +240,4 @@ func writeTemp(dir *os.Root, text string, like fs.FileInfo) (string, error) {
 		return "", errors.Join(err, dir.Remove(name))
 	}
 	return name, nil
-}
-
-// kindOf names what a file that is not a regular one is.
-func kindOf(m fs.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "a directory"
-	case m&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	case m&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	case m&fs.ModeDevice != 0:
-		return "a device"
-	}
-	return "a special file"
 }

@@ -5,9 +5,6 @@ import (
 	"os"
 )
 
-// nonblock is not needed: named pipes do not live among the files here.
-const nonblock = 0
-
 // links is two for any file: the system does not tell it cheaply.
 func links(fs.FileInfo) uint64 { return 2 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -87,62 +86,31 @@ func (e *Executor) load(p string, limit int64) (file, error) {
 }
 
 // Open opens a regular file below root for reading, without ever waiting for a
-// device or a pipe. The caller closes it.
+// device or a pipe. Errors name the file by p. The caller closes it.
 func Open(root *os.Root, p string) (*os.File, error) {
-	name := filepath.FromSlash(p)
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := regular(p, info.Mode()); err != nil {
-		return nil, err
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	// What was looked at may have been swapped for something else.
-	if info, err = f.Stat(); err == nil {
-		err = regular(p, info.Mode())
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return f, nil
+	f, err := workspace.Open(root, filepath.FromSlash(p))
+	return f, unreadable(p, err)
 }
 
 // readFile reads a regular file of at most limit bytes.
 func readFile(root *os.Root, p string, limit int64) (string, error) {
-	f, err := Open(root, p)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	if info.Size() > limit {
-		return "", fmt.Errorf("%w: %d bytes", errTooBig, info.Size())
-	}
-	var b strings.Builder
-	b.Grow(int(info.Size()) + 1)
-	n, err := io.Copy(&b, io.LimitReader(f, limit+1))
-	if err != nil {
-		return "", err
-	}
-	if n > limit {
-		return "", fmt.Errorf("%w: more than %d bytes", errTooBig, limit)
-	}
-	return b.String(), nil
+	text, err := workspace.ReadFile(root, filepath.FromSlash(p), limit)
+	return string(text), unreadable(p, err)
 }
 
-func regular(p string, m fs.FileMode) error {
-	if m.IsRegular() {
-		return nil
+// unreadable is why a file is not read as a model is told it.
+func unreadable(p string, err error) error {
+	var irregular *workspace.IrregularError
+	var size *workspace.SizeError
+	switch {
+	case errors.As(err, &irregular):
+		return fmt.Errorf("%s is %s, not a file with text", p, workspace.Kind(irregular.Mode))
+	case errors.As(err, &size) && size.Size > 0:
+		return fmt.Errorf("%w: %d bytes", errTooBig, size.Size)
+	case errors.As(err, &size):
+		return fmt.Errorf("%w: more than %d bytes", errTooBig, size.Limit)
 	}
-	return fmt.Errorf("%s is %s, not a file with text", p, kindOf(m))
+	return err
 }
 
 func (t readTool) run(ctx context.Context, op readArgs) Outcome {

@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,16 +133,8 @@ func rooted(dir, name string) string {
 
 // readPointer reads a small file that names another one, "" when there is none.
 func readPointer(name string) string {
-	f, err := os.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	text, err := workspace.ReadFile(nil, name, maxPointer)
 	if err != nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxPointer))
-	if err != nil || len(text) == maxPointer {
 		return ""
 	}
 	return strings.TrimRight(string(text), "\r\n")
