@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// cargoLooked is what a run of cargo tells of the files that it compiled: rustc
-// writes them down beside each artifact.
+// cargoLooked is the files that a run of cargo compiled: rustc lists them beside each
+// artifact.
 type cargoLooked struct {
 	base    string   // where rustc's names start
 	deps    []string // the dependency files of this run's artifacts
 	failed  []string // directories of targets with errors, which leave no artifact
 	untried string   // why tests, examples and benches were not compiled, "" when they were
-	files   fileSet  // nil until somebody asks
+	files   fileSet  // nil until it is needed
 }
 
 // parse reads the check itself.
@@ -55,7 +55,7 @@ func withoutHarness(b block) bool {
 		strings.Contains(b.text, "duplicate lang item `panic_impl`") || strings.Contains(b.text, "found duplicate lang item")
 }
 
-// note keeps what a run tells of its artifacts and of the targets that have none.
+// note stores the artifacts of a run, and its targets that have none.
 func (l *cargoLooked) note(out output) {
 	for line := range cargoLines(out.stdout) {
 		if !strings.Contains(line.Package, "path+file://") {
@@ -110,7 +110,7 @@ func (l *cargoLooked) whyNot(path string) string {
 func (l *cargoLooked) read(dep string) {
 	text, err := readText(dep)
 	if err != nil {
-		return // what it names counts as not looked at
+		return // the files that it names count as not read
 	}
 	for line := range lines(plain(string(text))) {
 		name, is := strings.CutSuffix(line, ":")

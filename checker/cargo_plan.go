@@ -20,8 +20,8 @@ type home struct {
 }
 
 // cargoPlan checks all members of a cargo workspace. It shares the project's
-// target directory, so that what a person built is not built again; a cargo that
-// holds its lock makes the check wait, within the time limit.
+// target directory, so that what a person built is not built again; while another
+// cargo has its lock the check waits, within the time limit.
 func (c *Checker) cargoPlan(ctx context.Context, j job) plan {
 	args := j.tc.Check
 	if wholeWorkspace(j.root) {
@@ -39,12 +39,12 @@ func (c *Checker) cargoPlan(ctx context.Context, j job) plan {
 	case ok:
 		p.base, looked.base = dir, dir
 	case ran.TimedOut || ran.Cancelled:
-		p.fail = c.unanswered(ctx, j, p, ran, nil)
+		p.fail = c.noOutput(ctx, j, p, ran, nil)
 	}
 	return p
 }
 
-// wholeWorkspace reports whether cargo has to be told to check every member: a
+// wholeWorkspace reports whether cargo needs an option to check every member: a
 // root package would else be checked alone, while a manifest that names its
 // default members knows better.
 func wholeWorkspace(root string) bool {
@@ -76,9 +76,9 @@ func (c *Checker) cargoWorkspace(ctx context.Context, workspace, root string, li
 	return dir
 }
 
-// cargoHome asks cargo for the root of a package's workspace, which is what rustc
-// names files from; ok is false when cargo does not know, as with a manifest that
-// cannot be read, or did not answer, which ran then tells.
+// cargoHome runs cargo to find the root of a package's workspace, to which rustc's
+// file names are relative; ok is false when cargo does not know, as with a manifest
+// that cannot be read; ran is false when cargo could not be run.
 func (c *Checker) cargoHome(ctx context.Context, root string, limit time.Duration) (dir string, ran proc.Result, ok bool) {
 	manifests := manifestsAbove(root)
 	c.mu.Lock()
@@ -107,8 +107,8 @@ func (c *Checker) cargoHome(ctx context.Context, root string, limit time.Duratio
 	return dir, ran, true
 }
 
-// manifestsAbove tells the states of all Cargo.toml files at and above a
-// directory apart.
+// manifestsAbove returns a key of the states of all Cargo.toml files at and above a
+// directory.
 func manifestsAbove(dir string) string {
 	var b strings.Builder
 	for {

@@ -287,7 +287,7 @@ func TestToolsAreAskedForWhatIsRead(t *testing.T) {
 	} {
 		i := slices.IndexFunc(kits, func(k kit) bool { return k.tool == tool })
 		dir := project(t, kits[i].clean...)
-		// What cargo is asked for first it answers nothing to, with success.
+		// The first command of cargo prints nothing, with success.
 		env := []string{"PATH=" + fakeTool(t, tool, "test $1 = locate-project || { echo \"got: $*\" >&2; exit 1; }")}
 		got := edit(t, start(t, checker.Config{Env: env}), dir, kits[i].edited)
 		if !strings.Contains(got.Text, "got: "+want+"\n") && !strings.HasSuffix(got.Text, "got: "+want) {

@@ -34,7 +34,7 @@ func (c *Checker) changedMeanwhile(j job, p plan, rep *report, began time.Time) 
 	})
 }
 
-// changedNote tells of files that changed during a run.
+// changedNote returns the note on files that changed during a run.
 func changedNote(root string, paths []string) string {
 	shown := strings.TrimSuffix(strings.TrimSuffix(names(root, paths), " is"), " are")
 	return shown + " changed while it was checked, so this may be of an older text"

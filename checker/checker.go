@@ -2,18 +2,18 @@
 // output into text for a model and findings for an editor. It never says clean
 // when nothing looked.
 //
-// A Checker finds the roots that edited files belong to (Detect tells what a root
+// A Checker finds the roots that edited files belong to (Detect finds out what a root
 // is), runs one check of each at a time and keeps what the last one found, so that
-// the next can say what is new. A Watcher tells when files change on the disk by
-// any other hand. The package is no client of language servers, formats nothing
-// and writes nothing into a workspace itself; what a tool writes there is the
-// tool's own (target directories, lock files).
+// the next can say what is new. A Watcher reports files that anybody else changes on
+// the disk. The package is no client of language servers, formats nothing and writes
+// nothing into a workspace itself; what a tool writes there is the tool's own (target
+// directories, lock files).
 //
 //	c := checker.New(checker.Config{Trusted: true, Unsaved: unsavedTexts})
 //	defer c.Close()
 //	for _, r := range c.AfterEdit(ctx, workspace, edited) {
-//		if told := r.ForModel(); told != "" {
-//			observation += "\n" + told + "\n"
+//		if text := r.ForModel(); text != "" {
+//			observation += "\n" + text + "\n"
 //		}
 //		publish(r)
 //	}
@@ -25,7 +25,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
-// Outcome is what a check came to. The four stay apart everywhere.
+// Outcome is the outcome of a check.
 type Outcome int
 
 // The outcomes.
@@ -33,7 +33,7 @@ const (
 	Found   Outcome = iota // it ran and said something
 	Clean                  // it ran, exited 0 and said nothing
 	Skipped                // there was nothing to run; no process was started
-	Failed                 // a checker was chosen and gave no answer: the edit is unchecked
+	Failed                 // a checker was chosen and gave no result: the edit is unchecked
 )
 
 // String is the outcome's name on the wire: found, clean, skipped or failed.
@@ -56,8 +56,8 @@ type Result struct {
 	// pair (Found or Clean) replace those of the one before; a Failed or Skipped
 	// one says nothing about them.
 	Ecosystem string
-	// Unsaved are the texts that the tool was given in place of what the disk holds,
-	// by absolute path: the places of Findings count in them. It is nil for a tool
+	// Unsaved are the texts that the tool read in place of the files on the disk, by
+	// absolute path: the places of Findings count in them. It is nil for a tool
 	// that reads the disk.
 	Unsaved map[string]string
 	// Unseen are the edited source files of the ecosystem that this run did not look
@@ -71,13 +71,13 @@ type Result struct {
 	// is -1 when there was none to compare with.
 	New int
 	// Superseded says that a newer check of the same root took this one's place:
-	// it is Failed, and the newer one answers for it.
+	// it is Failed, and the newer one has the result.
 	Superseded bool
 }
 
-// ForModel is what a model reads behind the result of its edit. Only a check that
-// looked and found nothing is silent, unless it has a Note: that there was none,
-// or that it failed, is always told. It ends without a newline.
+// ForModel returns what a model reads after the result of its edit. It is empty only
+// for a check that ran and found nothing, unless it has a Note: that there was no
+// check, or that it failed, is always said. It ends without a newline.
 func (r Result) ForModel() string {
 	switch r.Outcome {
 	case Found:
@@ -90,8 +90,8 @@ func (r Result) ForModel() string {
 	return r.Note
 }
 
-// ForPerson answers somebody who asked for the check: it speaks whatever came
-// out, because silence would read as approval.
+// ForPerson returns the text for a person who requested the check: it is never empty,
+// because silence would read as approval.
 func (r Result) ForPerson() string {
 	if r.Outcome != Clean {
 		return r.ForModel()
@@ -145,7 +145,7 @@ type Related struct {
 	Message string
 }
 
-// Finding is a tool's word about one place.
+// Finding is a tool's message about one place.
 type Finding struct {
 	Path     string // absolute
 	Range    Range

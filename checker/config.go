@@ -42,7 +42,7 @@ type Config struct {
 	// Temp is the directory for files that are written for the commands to read; ""
 	// means the system's. The policy must let it be seen.
 	Temp string
-	// Unsaved answers the texts of open documents that the disk does not hold, by
+	// Unsaved returns the texts of open documents that differ from the disk, by
 	// absolute path. It is called at the start of every run, from the goroutine
 	// of the check; nil means that there are none.
 	Unsaved func() map[string]string
@@ -62,7 +62,7 @@ type Command struct {
 	Unit ColumnUnit
 }
 
-// command is the configured command of a root, if any.
+// command returns the configured command of a root, if any.
 func (c *Config) command(root, ecosystem string) (Command, bool) {
 	if cmd, ok := c.Roots[root]; ok {
 		return cmd, true
@@ -85,7 +85,7 @@ func (c *Config) cap() int {
 	return c.Cap
 }
 
-// env is the environment for a run in dir: as configured, without colours, and
+// env returns the environment for a run in dir: as configured, without colours, and
 // with dir as its PWD so that tools name files as the caller spells them.
 func (c *Config) env(dir string) []string {
 	env := c.Env
@@ -100,8 +100,7 @@ func (c *Config) env(dir string) []string {
 	return proc.Setenv(env, "PWD", dir)
 }
 
-// unsaved is the part of the unsaved texts that lies in root and that the disk
-// does not hold.
+// unsaved returns those unsaved texts in root that differ from the disk.
 func (c *Config) unsaved(root string) map[string]string {
 	if c.Unsaved == nil {
 		return nil

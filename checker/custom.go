@@ -30,9 +30,9 @@ func customPlan(j job, cmd Command) plan {
 	return p
 }
 
-// orPlain reads an output as an ecosystem's own tool prints it, and where nothing of
-// that is in it as most compilers do: a command of a person's own need not be that
-// tool, nor have its options.
+// orPlain reads an output as that of an ecosystem's own tool, and if that finds
+// nothing in the form of most compilers: a person's own command may be another tool,
+// or have other options.
 func orPlain(own parser, tool string) parser {
 	return func(out output) report {
 		r := own(out)

@@ -22,8 +22,7 @@ import (
 // whatever project they are in: JSON, YAML, TOML and notebooks.
 const Data = "data"
 
-// dataParsers are by extension. Each returns where and why a text is none of its
-// kind; it sees the file's name with slashes.
+// dataParsers are by extension. Each returns where and why a text is invalid; it sees the file's name with slashes.
 var dataParsers = map[string]func(name, text string) (Position, error){
 	".json": parseJSON, ".jsonc": parseJSON, ".code-workspace": parseJSON, ".ipynb": parseJSON,
 	".yaml": parseYAML, ".yml": parseYAML, ".toml": parseTOML,
@@ -116,14 +115,14 @@ func parseJSON(name, text string) (Position, error) {
 	if err == nil || plain == text {
 		return at, err
 	}
-	// Who writes comments into a file knows that its reader takes them.
+	// A file with comments has a reader that accepts them.
 	if _, still := strictJSON(plain); still == nil && (commented(name) || hasComment(text)) {
 		return Position{}, nil
 	}
 	return at, err
 }
 
-// hasComment reports whether a JSON text holds a comment outside its strings.
+// hasComment reports whether a JSON text has a comment outside its strings.
 func hasComment(text string) bool {
 	rest := []byte(text)
 	for len(rest) > 0 {
@@ -165,7 +164,7 @@ func strictJSON(text string) (Position, error) {
 	return placeIn(text, int(at)), err
 }
 
-// placeIn is the place of a byte in a text.
+// placeIn returns the position of a byte in a text.
 func placeIn(text string, offset int) Position {
 	head := text[:min(max(offset, 0), len(text))]
 	line := head[strings.LastIndexByte(head, '\n')+1:]

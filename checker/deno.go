@@ -38,8 +38,8 @@ func (c *Checker) denoPlan(_ context.Context, j job) plan {
 	}
 }
 
-// denoExcludes says why deno passes over a file. One that it excludes it still reads
-// where another one imports it, which it does not tell.
+// denoExcludes returns why deno skips a file. It still reads an excluded file that
+// another one imports, without reporting that.
 func denoExcludes(j job, path string) string {
 	text, err := readText(filepath.Join(j.root, j.tc.Marker))
 	if err != nil {
@@ -48,7 +48,7 @@ func denoExcludes(j job, path string) string {
 	var settings struct {
 		Exclude []string `json:"exclude"`
 	}
-	_ = json.Unmarshal(withoutComments(text), &settings, jsontext.AllowDuplicateNames(true)) // what cannot be read deno says
+	_ = json.Unmarshal(withoutComments(text), &settings, jsontext.AllowDuplicateNames(true)) // deno reports what cannot be read
 	if globbed(settings.Exclude, workspace.Relative(j.root, path)) {
 		return "is excluded by " + j.tc.Marker
 	}

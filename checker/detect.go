@@ -160,7 +160,7 @@ func (c *Config) checks(dir string, tc Toolchain) bool {
 	return e.plan != nil && (e.has == nil || e.has(dir))
 }
 
-// checkable is the first toolchain of dir that a check can run for, else its
+// checkable returns the first toolchain of dir that a check can run for, else its
 // first one.
 func (c *Config) checkable(dir string) (Toolchain, bool) {
 	all := c.toolchains(dir)
@@ -180,7 +180,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// maxText bounds the files that are read here.
+// maxText limits the size of files that are read here.
 const maxText = 16 << 20
 
 // readText reads a regular file of ordinary size. A workspace may have a FIFO or

@@ -40,11 +40,11 @@ type ecosystem struct {
 	// sources are the extensions, in lower case, of the files that are its source
 	// code, so that a package.json or Makefile nearer to one does not hide its root.
 	sources []string
-	// looks are extensions of files that a person takes for the ecosystem's, too:
-	// that a check does not look at one is said.
+	// looks are extensions of further files that a person expects to be checked: it
+	// is reported when a check does not read one.
 	looks []string
-	// toolchain fills in the commands. names are the files beside the marker: a
-	// lockfile tells which package manager is in use.
+	// toolchain sets the commands. names are the files beside the marker: a lockfile
+	// shows which package manager is in use.
 	toolchain func(names map[string]bool) Toolchain
 	// has reports whether a root has what the check command needs; nil means always.
 	has func(root string) bool
@@ -72,7 +72,7 @@ func Ecosystems() []string {
 	return names
 }
 
-// ecosystemOf is the one of a name, the zero one when there is none.
+// ecosystemOf returns the ecosystem of a name, the zero one when there is none.
 func ecosystemOf(name string) ecosystem {
 	all := ecosystems()
 	if at := slices.IndexFunc(all, func(e ecosystem) bool { return e.name == name }); at >= 0 {
@@ -92,7 +92,7 @@ func sourceOf(ext string) []string {
 	return names
 }
 
-// fixed is the toolchain of an ecosystem whose commands are always the same.
+// fixed returns the toolchain of an ecosystem whose commands are always the same.
 func fixed(tc Toolchain) func(map[string]bool) Toolchain {
 	return func(map[string]bool) Toolchain { return tc }
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
-// maxState is the size up to which a file's bytes tell its states apart.
+// maxState is the size up to which a file's bytes are compared.
 const maxState = 4 << 20
 
-// fileState tells what a file holds at one time from what it holds at another.
+// fileState identifies a file's content at one time, to compare it with a later one.
 type fileState struct {
 	known   bool // false for what is no ordinary file of the folder or too large
 	missing bool
 	sum     [sha256.Size]byte
 }
 
-// stateOf looks at a file of a folder.
+// stateOf returns the state of a file of a folder.
 func stateOf(folder, path string) fileState {
 	rel, err := filepath.Rel(folder, path)
 	if err != nil {

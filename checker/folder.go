@@ -9,26 +9,25 @@ import (
 	"time"
 )
 
-// FolderConfig says what a Folder works with.
+// FolderConfig are the settings of a Folder.
 type FolderConfig struct {
 	// Dir is the folder, an absolute path.
 	Dir string
 	// Checker returns the checker to use now: settings may have replaced the one
 	// before. It is called from any goroutine.
 	Checker func() *Checker
-	// Report is called with each check that nobody asked for, from the Folder's own
-	// goroutine; nil means that nothing is checked again.
+	// Report is called with each recheck, from the Folder's own goroutine; nil means
+	// that nothing is checked again.
 	Report func(Result)
-	// Log is told when a folder cannot be watched.
+	// Log gets a warning when a folder cannot be watched.
 	Log *slog.Logger
 }
 
-// Folder checks a workspace folder and keeps its findings from going stale: while
-// any are shown, a change of its files by whatever hand has their roots checked
-// again. A check that somebody asks for goes first: it ends one that nobody asked
-// for and waits for its end. A change is looked at when no check is under way that
-// somebody asked for, because that one may have seen it. A Folder is safe for
-// concurrent use; Close ends it.
+// Folder checks a workspace folder and keeps its findings from going stale: while any
+// are shown, its roots are rechecked when anybody changes their files. A requested
+// check goes first: it cancels a running recheck and waits for its end. Changes are
+// handled when no requested check is running, because that one may have read them. A
+// Folder is safe for concurrent use; Close ends it.
 type Folder struct {
 	cfg   FolderConfig
 	watch func(dir string, cfg WatchConfig) (*Watcher, error)
@@ -37,8 +36,8 @@ type Folder struct {
 	ended chan struct{} // closed when the goroutine has ended
 }
 
-// NewFolder starts to look after a folder. Nothing is watched before the first
-// finding.
+// NewFolder returns a Folder and starts its goroutine. Nothing is watched before the
+// first finding.
 func NewFolder(cfg FolderConfig) *Folder {
 	return newFolder(cfg, Watch)
 }
@@ -66,15 +65,14 @@ func (f *Folder) Check(ctx context.Context, root string) Result {
 	return r
 }
 
-// Close ends the watch and the check that nobody asked for, and waits for their
-// end. It is safe to call more than once.
+// Close ends the watch and a running recheck, and waits for their end. It is safe to call more than once.
 func (f *Folder) Close() {
 	f.quit()
 	<-f.ended
 }
 
-// begin notes that a check begins that somebody asked for, after edits if there
-// were any; end is called with its outcome.
+// begin notes the start of a requested check, after edits if there were any; end is
+// called with its outcome.
 func (f *Folder) begin(edited []string) (end func(...Result)) {
 	free := make(chan struct{})
 	f.do(func(u *upkeep) { u.ask(free) })
@@ -92,7 +90,7 @@ func (f *Folder) begin(edited []string) (end func(...Result)) {
 	}
 }
 
-// do has the goroutine do something, unless the folder is closed.
+// do runs a function on the goroutine, unless the folder is closed.
 func (f *Folder) do(something func(*upkeep)) {
 	select {
 	case f.inbox <- something:
@@ -106,7 +104,7 @@ type upkeep struct {
 	ctx  context.Context
 	jobs sync.WaitGroup // the goroutines below this one
 
-	asked   int                  // checks that somebody asked for, waiting ones included
+	asked   int                  // requested checks, waiting ones included
 	waiting []chan struct{}      // of those that wait for the end of the running recheck
 	cancel  context.CancelFunc   // of the running recheck, nil when there is none
 	stale   []string             // roots to check again
@@ -122,8 +120,8 @@ type upkeep struct {
 	checked  chan rechecked
 }
 
-// rechecked is what came of a recheck; cancelled says that it gave way to a check
-// that somebody asked for.
+// rechecked is the outcome of a recheck; cancelled says that a requested check
+// canceled it.
 type rechecked struct {
 	root      string
 	began     time.Time
@@ -173,10 +171,10 @@ func (u *upkeep) run() {
 	}
 }
 
-// idle reports whether a change may be looked at.
+// idle reports whether changes may be handled.
 func (u *upkeep) idle() bool { return u.asked == 0 && u.cancel == nil && len(u.stale) == 0 }
 
-// ask lets a check go that somebody asked for, as soon as no recheck runs.
+// ask starts a requested check as soon as no recheck runs.
 func (u *upkeep) ask(free chan struct{}) {
 	u.asked++
 	if u.cancel == nil {
@@ -187,7 +185,7 @@ func (u *upkeep) ask(free chan struct{}) {
 	u.waiting = append(u.waiting, free)
 }
 
-// end takes the outcome of a check that somebody asked for.
+// end handles the outcome of a requested check.
 func (u *upkeep) end(began time.Time, saw map[string]fileState, results []Result) {
 	u.asked--
 	for path, state := range saw {
@@ -196,7 +194,7 @@ func (u *upkeep) end(began time.Time, saw map[string]fileState, results []Result
 	u.note(began, results...)
 }
 
-// note remembers the outcome of checks.
+// note stores the outcome of checks.
 func (u *upkeep) note(began time.Time, results ...Result) {
 	for _, r := range results {
 		if r.Superseded {
@@ -213,7 +211,7 @@ func (u *upkeep) note(began time.Time, results ...Result) {
 	}
 }
 
-// startWatch begins to watch the folder, once.
+// startWatch starts the watch of the folder, once.
 func (u *upkeep) startWatch() {
 	if u.watching || u.cfg.Report == nil {
 		return
@@ -233,11 +231,11 @@ func (u *upkeep) startWatch() {
 	})
 }
 
-// next begins the next recheck, if it is time for one.
+// next starts the next recheck, if it is time for one.
 func (u *upkeep) next() {
 	if u.first && u.idle() {
-		// What was written between the check and the beginning of the watch is not
-		// told; at least the files with findings are looked at.
+		// Changes between the check and the start of the watch are not reported; at
+		// least the files with findings are checked for such.
 		u.first = false
 		u.again(func(root string) bool {
 			unseen := slices.DeleteFunc(slices.Clone(u.found[root]), u.wasSeen)
@@ -264,7 +262,7 @@ func (u *upkeep) next() {
 	}
 }
 
-// done takes the outcome of a recheck and lets those go that waited for its end.
+// done handles the outcome of a recheck and starts the checks that waited for its end.
 func (u *upkeep) done(r rechecked) {
 	u.cancel()
 	u.cancel = nil
@@ -279,8 +277,8 @@ func (u *upkeep) done(r rechecked) {
 	u.waiting = nil
 }
 
-// changed finds the roots that a change makes stale. What the check of an edit saw
-// is no change: the edit itself is told here as well.
+// changed finds the roots that a change makes stale. A file that is as the check of
+// an edit read it has not changed: the watcher reports the edit itself, too.
 func (u *upkeep) changed(ch Change) {
 	if ch.Err != nil {
 		u.cfg.Log.Warn("a part of the folder is not watched", "folder", u.cfg.Dir, "err", ch.Err)
@@ -290,7 +288,7 @@ func (u *upkeep) changed(ch Change) {
 	u.again(func(root string) bool { return slices.Contains(affected, root) || ch.Affects(root) })
 }
 
-// again has the roots with findings checked again that are stale.
+// again schedules a recheck of the roots with findings that are stale.
 func (u *upkeep) again(isStale func(root string) bool) {
 	u.since = time.Now()
 	for root := range u.found {
@@ -314,7 +312,7 @@ func (u *upkeep) wasSeen(path string) bool {
 	return false
 }
 
-// files are those that findings are about, each once.
+// files returns the files of findings, each once.
 func files(findings []Finding) []string {
 	out := []string{}
 	for _, f := range findings {

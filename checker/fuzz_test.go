@@ -48,8 +48,8 @@ func FuzzParsers(f *testing.F) {
 			}
 			places := newPlaces("/w")
 			findings := places.apply(&rep, "/w", 0, nil)
-			tell := telling{command: "x", rep: &rep, cap: 500}
-			if text, _ := tell.render(newBaseline(&rep)); !utf8.ValidString(text) {
+			r := rendering{command: "x", rep: &rep, cap: 500}
+			if text, _ := r.render(newBaseline(&rep)); !utf8.ValidString(text) {
 				t.Errorf("%s: %q", name, text)
 			}
 			for _, f := range findings {

@@ -69,7 +69,7 @@ const goFiles = `{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}
 {{end}}{{range .InvalidGoFiles}}{{$dir}}/{{.}}
 {{end}}`
 
-// goLooked is what the commands beside a build tell of what was looked at.
+// goLooked is the files that were read, as the commands beside a build report them.
 type goLooked struct {
 	root    string
 	files   fileSet
@@ -99,8 +99,8 @@ func (g *goLooked) whyNot(path string) string {
 	return g.files.whyNot(path)
 }
 
-// vet adds what go vet found: of type errors those that the build did not see
-// already, which are the tests'; what the analyzers say goes aside.
+// vet adds the findings of go vet: of type errors only those that the build did not
+// report, which are in tests; those of analyzers are marked as aside.
 func (g *goLooked) vet(rep *report, out output) {
 	vetted := parseVet(g.root, out)
 	if vetted.broken != "" {

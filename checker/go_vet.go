@@ -14,7 +14,7 @@ import (
 )
 
 // vetDiagnostic is what an analyzer of go vet says of one place. Other keys of
-// the tool are passed over.
+// the tool are ignored.
 type vetDiagnostic struct {
 	Posn    string `json:"posn"`
 	End     string `json:"end"`
@@ -64,7 +64,7 @@ func parseVet(root string, out output) report {
 func addVet(r *report, root, pkg, analyzer string, raw jsontext.Value) {
 	var found []vetDiagnostic
 	if err := json.Unmarshal(raw, &found); err != nil {
-		// An analyzer that failed answers an object with its error.
+		// An analyzer that failed has an object with its error.
 		r.add(fmt.Sprintf("%s: %s: %s", pkg, analyzer, raw), nil)
 		return
 	}

@@ -86,8 +86,8 @@ func goPatterns(root string) []string {
 	return patterns
 }
 
-// outsideModules lists the edited Go files that no module of the root's go.work
-// holds.
+// outsideModules lists the edited Go files that are in no module of the root's
+// go.work.
 func outsideModules(root string, edited []string) []string {
 	uses, ok := goWorkUses(root)
 	if !ok {

@@ -14,8 +14,8 @@ import (
 // maxDirs bounds how many directories of a workspace are looked at.
 const maxDirs = 50_000
 
-// skippedDirs hold no sources of the project: stores of version control, what
-// package managers installed, caches.
+// skippedDirs are directories without sources of the project: data of version
+// control, installed packages, caches.
 var skippedDirs = map[string]bool{
 	".git": true, ".hg": true, ".svn": true, ".jj": true,
 	"node_modules": true, ".yarn": true, ".pnpm-store": true,
@@ -24,7 +24,7 @@ var skippedDirs = map[string]bool{
 	".gradle": true, ".cache": true,
 }
 
-// skipDir reports whether a directory holds nothing that a check depends on. A
+// skipDir reports whether a directory has nothing that a check depends on. A
 // directory named target is one of build output only beside a manifest of a tool
 // that makes it.
 func skipDir(path string) bool {
@@ -45,8 +45,8 @@ func skipFile(path string) bool {
 }
 
 // walk calls visit for dir and all directories below it that are not skipped.
-// Links below dir are not followed. What cannot be read is passed over, as it holds nothing
-// that could be watched or checked.
+// Links below dir are not followed. What cannot be read is skipped, since nothing in it
+// can be watched or checked.
 func walk(ctx context.Context, dir string, visit func(dir string) error) error {
 	seen := 0
 	// The separator makes a dir that is itself a link count as what it leads to.
@@ -74,8 +74,8 @@ func walk(ctx context.Context, dir string, visit func(dir string) error) error {
 	})
 }
 
-// Roots lists the roots in a workspace that can be checked, for somebody who asks
-// for all of them; each can be given to Check. A root that is a member of a
+// Roots lists the roots in a workspace that can be checked, for a request to check
+// all of them; each can be given to Check. A root that is a member of a
 // workspace of its ecosystem is not listed beside that one. An error, for a
 // workspace too large to be looked through or a done ctx, comes with what was
 // found until then.
@@ -111,7 +111,8 @@ func (c *Checker) Roots(ctx context.Context, workspace string) ([]string, error)
 	return roots, nil
 }
 
-// sameText remembers the texts of files to tell a change from a mere write.
+// sameText stores the texts of files, to distinguish a change from a write of the same
+// text.
 type sameText map[string][32]byte
 
 // maxHashed is the size up to which a file's text is compared.

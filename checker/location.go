@@ -42,7 +42,7 @@ func filePath(name string) string {
 	return path
 }
 
-// number reads decimal digits; what does not fit is 0, which means unknown.
+// number reads decimal digits; too large a number is 0, which means unknown.
 func number(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
-// withoutMark takes a byte order mark, which some tools count as columns of the
-// first line, out of a finding's range: no editor's document has it.
+// withoutMark subtracts a byte order mark, which some tools count as columns of the
+// first line, from a finding's range: no editor's document has it.
 func withoutMark(f *Finding, width int, texts map[string]string) {
 	if f.Range.Start.Line != 1 || f.Range.Start.Column <= width || !startsWithMark(f.Path, texts) {
 		return

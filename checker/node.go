@@ -112,7 +112,7 @@ func (c *Checker) local(j job, name string, subdirs ...string) (path string, ok 
 }
 
 // withoutComments makes JSON of the JSON with comments and trailing commas that a
-// tsconfig.json may hold.
+// tsconfig.json may be.
 func withoutComments(text []byte) []byte {
 	text = bytes.TrimPrefix(text, []byte(workspace.ByteOrderMark))
 	out := make([]byte, 0, len(text))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// tscLooked is what a run of tsc tells of the files that it read.
+// tscLooked is the files that a run of tsc read.
 type tscLooked struct{ files fileSet }
 
 // parse reads the check and takes the list of files out, which tsc prints behind

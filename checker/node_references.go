@@ -93,7 +93,7 @@ func tsProjects(root string) (all []*tsProject, ok bool) {
 		queue = queue[1:]
 		text, err := readText(p.path)
 		if err != nil || json.Unmarshal(withoutComments(text), p, jsontext.AllowDuplicateNames(true)) != nil {
-			continue // tsc says so itself
+			continue // tsc reports that itself
 		}
 		all = append(all, p)
 		for _, ref := range p.References {

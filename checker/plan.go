@@ -11,14 +11,14 @@ import (
 // plan is how a job is done: what to run, and how to read it.
 type plan struct {
 	argv  []string
-	shown []string // argv as it is told, without what differs from run to run
-	also  []string // a command beside that is told where it found something
+	shown []string // argv as it is shown, without what differs from run to run
+	also  []string // a further command that is shown if it found something
 	dir   string   // where it runs and, unless base is set, where its paths start
 	base  string
 	parse parser
-	// skip and fail, when set, are the answer: nothing is run.
+	// skip and fail, when set, are the result: nothing is run.
 	skip, fail string
-	// readsDisk says that the tool cannot be told of unsaved texts.
+	// readsDisk says that the tool cannot read unsaved texts.
 	readsDisk bool
 	// bom is the width of a byte order mark in the tool's columns, 0 when it does
 	// not count one.

@@ -13,11 +13,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// pyrightSettings is what a root's configuration says of the files that pyright
-// looks at.
+// pyrightSettings is a root's configuration of the files that pyright reads.
 type pyrightSettings struct {
 	root    string
-	file    string   // that holds it, "" when there is none
+	file    string   // that has it, "" when there is none
 	Include []string `json:"include" toml:"include"`
 	Exclude []string `json:"exclude" toml:"exclude"`
 	Ignore  []string `json:"ignore" toml:"ignore"`
@@ -25,7 +24,7 @@ type pyrightSettings struct {
 }
 
 // pyrightSettings reads a root's own configuration as pyright does: its own file
-// goes before pyproject.toml. What cannot be read pyright says itself.
+// goes before pyproject.toml. Pyright reports what cannot be read.
 func (c *Checker) pyrightSettings(j job) *pyrightSettings {
 	s := &pyrightSettings{root: j.root}
 	if text, err := readText(filepath.Join(j.root, "pyrightconfig.json")); err == nil {
@@ -73,7 +72,7 @@ func (s *pyrightSettings) whyNot(path string) string {
 }
 
 // inVenv reports whether a file lies in a virtual environment of the root, which
-// pyright leaves out unless it is told what to exclude.
+// pyright leaves out unless its configuration says what to exclude.
 func (s *pyrightSettings) inVenv(path string) bool {
 	for dir := filepath.Dir(path); dir != s.root && within(s.root, dir); dir = filepath.Dir(dir) {
 		if isFile(filepath.Join(dir, "pyvenv.cfg")) {

@@ -122,8 +122,8 @@ func comparePlaces(a, b Finding) int {
 	)
 }
 
-// cannot takes the lines that say why the tool could not check, or not all. Next
-// to findings they are told; without any, nothing was looked at.
+// cannot adds the lines that say why the tool could not check, or not all. Next to
+// findings they are shown; without any, the check failed.
 func (r *report) cannot(lines []string) {
 	why := strings.Join(lines, "\n")
 	switch {

@@ -25,12 +25,12 @@ type job struct {
 	root      string
 	tc        Toolchain
 	edited    []string          // absolute; empty when nobody edited anything
-	unsaved   map[string]string // texts of the root that the disk does not hold
+	unsaved   map[string]string // texts of the root that differ from the disk
 	spent     time.Duration     // of the time limit, on finding the root
 	attempt   int               // of the same check: 1 after files changed during the first
 }
 
-// left is what is left of a job's time, negative when that is nothing.
+// left returns the rest of a job's time limit, negative when it is used up.
 func (c *Checker) left(j job) time.Duration {
 	if left := c.cfg.timeout() - j.spent; left > 0 {
 		return left
@@ -70,7 +70,7 @@ func (c *Checker) do(ctx context.Context, j job) Result {
 	rep, why := c.look(ctx, j, p)
 	changed := c.changedMeanwhile(j, p, &rep, began)
 	if again := time.Now(); why == "" && len(changed) > 0 && j.attempt == 0 && ctx.Err() == nil {
-		// What was found is of texts that are there no more.
+		// The findings are of texts that no longer exist.
 		j.attempt, j.spent = 1, j.spent+again.Sub(began)
 		if p.release != nil {
 			p.release()
@@ -84,15 +84,15 @@ func (c *Checker) do(ctx context.Context, j job) Result {
 		r.Superseded = errors.Is(context.Cause(ctx), errSuperseded)
 		return failed(r, why)
 	}
-	return c.answer(j, p, rep, r)
+	return c.checked(j, p, rep, r)
 }
 
-// look runs a plan's commands and reads what they print; why says that they did
-// not check.
+// look runs a plan's commands and parses their output; why is set if they did not
+// check.
 func (c *Checker) look(ctx context.Context, j job, p plan) (rep report, why string) {
 	began := time.Now()
 	ran, err := c.execute(ctx, p.dir, p.argv, c.left(j))
-	if why := c.unanswered(ctx, j, p, ran, err); why != "" {
+	if why := c.noOutput(ctx, j, p, ran, err); why != "" {
 		return rep, why
 	}
 	out := readOutput(ran, p.tidy)
@@ -117,7 +117,7 @@ func (c *Checker) look(ctx context.Context, j job, p plan) (rep report, why stri
 		ran, err := c.execute(ctx, p.dir, s.argv, c.left(left))
 		q := p
 		q.argv, q.shown = s.argv, s.argv
-		if why := c.unanswered(ctx, j, q, ran, err); why != "" {
+		if why := c.noOutput(ctx, j, q, ran, err); why != "" {
 			return rep, why
 		}
 		s.read(&rep, readOutput(ran, p.tidy))
@@ -133,8 +133,8 @@ func (c *Checker) execute(ctx context.Context, dir string, argv []string, limit 
 	})
 }
 
-// answer makes the result of a tool that did check.
-func (c *Checker) answer(j job, p plan, rep report, r Result) Result {
+// checked makes the result of a tool that did check.
+func (c *Checker) checked(j job, p plan, rep report, r Result) Result {
 	base := p.base
 	if base == "" {
 		base = p.dir
@@ -152,7 +152,7 @@ func (c *Checker) answer(j job, p plan, rep report, r Result) Result {
 	note := limits(j, p, r.Unseen)
 	if len(rep.blocks) > 0 {
 		r.Outcome = Found
-		t := telling{command: p.title(&rep), root: j.root, edited: j.edited, rep: &rep, note: note, cap: c.cfg.cap()}
+		t := rendering{command: p.title(&rep), root: j.root, edited: j.edited, rep: &rep, note: note, cap: c.cfg.cap()}
 		r.Text, r.New = t.render(before)
 		return r
 	}
@@ -170,8 +170,8 @@ func (c *Checker) answer(j job, p plan, rep report, r Result) Result {
 	return r
 }
 
-// unanswered says why a run gave nothing to read, "" when it did.
-func (c *Checker) unanswered(ctx context.Context, j job, p plan, ran proc.Result, err error) string {
+// noOutput returns why a run gave nothing to read, "" when it did.
+func (c *Checker) noOutput(ctx context.Context, j job, p plan, ran proc.Result, err error) string {
 	cmd := "`" + workspace.CommandLine(p.shown) + "`"
 	switch {
 	case err != nil:
@@ -200,7 +200,7 @@ func (c *Checker) unanswered(ctx context.Context, j job, p plan, ran proc.Result
 	return ""
 }
 
-// blocked quotes the line by which cargo says that another one holds its lock.
+// blocked quotes the line by which cargo says that another process has its lock.
 func blocked(ran proc.Result) string {
 	for line := range lines(plain(ran.Stderr.String())) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Blocking waiting for file lock") {

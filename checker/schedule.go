@@ -37,16 +37,16 @@ type Checker struct {
 
 type rootKey struct{ root, ecosystem string }
 
-// rootState is what is known of a root between checks.
+// rootState is the state of a root between checks.
 type rootState struct {
 	workspace string                  // that the root was last checked in
 	cancel    context.CancelCauseFunc // of the newest check, nil when it ended
 	done      chan struct{}           // closed when the newest check ended
 	before    map[string]*baseline    // of the last complete check, by its command line
-	unseen    []string                // edited files that the last complete check did not look at
+	unseen    []string                // edited files that the last complete check did not read
 }
 
-// New makes a Checker. It starts nothing.
+// New returns a Checker. It starts nothing.
 func New(cfg Config) *Checker {
 	life, end := context.WithCancelCause(context.Background())
 	return &Checker{
@@ -71,7 +71,7 @@ func (c *Checker) Close() error {
 	return nil
 }
 
-// enter begins a call: its context is done when the Checker is closed as well, and
+// enter starts a call: its context is done when the Checker is closed as well, and
 // leave ends it. ok is false when the Checker is closed already.
 func (c *Checker) enter(ctx context.Context) (_ context.Context, leave func(), ok bool) {
 	c.mu.Lock()
@@ -90,7 +90,7 @@ func (c *Checker) enter(ctx context.Context) (_ context.Context, leave func(), o
 }
 
 // AfterEdit checks every root that the edited files belong to, each once, and
-// answers in the order of the roots. The paths are absolute or relative to the
+// returns the results in the order of the roots. The paths are absolute or relative to the
 // workspace; those outside it are left out. It is called once for all edits of a
 // reply, after the last of them is on the disk. It never fails: what went wrong
 // is a Result. Files that belong to no root give one Skipped together. Edited data

@@ -213,7 +213,7 @@ func TestTheTimeIsForAllOfACheck(t *testing.T) {
 }
 
 // fakeTool makes a directory with a program of a tool's name that runs a shell
-// script, and answers a PATH of it and the system's programs.
+// script, and returns a PATH of it and the system's programs.
 func fakeTool(t *testing.T, name, script string) string {
 	t.Helper()
 	dir := t.TempDir()

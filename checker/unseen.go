@@ -9,11 +9,11 @@ import (
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
-// notBuilt is the reason for a file that a tool passed over.
+// notBuilt is the reason for a file that a tool skipped.
 const notBuilt = "is not part of this build"
 
-// unseen lists the files that a run should have looked at and did not, and
-// remembers them for a check that follows without edits.
+// unseen returns the files that a run should have read and did not, and stores them
+// for a later check without edits.
 func (c *Checker) unseen(j job, p plan) []Unseen {
 	var all []Unseen
 	var left []string
@@ -40,8 +40,8 @@ func isUnseen(unseen []Unseen, path string) bool {
 	return slices.ContainsFunc(unseen, func(u Unseen) bool { return u.Path == path })
 }
 
-// asked are the files that a check should look at: those edited now, and those of
-// earlier edits that were not looked at yet.
+// asked returns the files that a check should read: those edited now, and those of
+// earlier edits that no check has read yet.
 func (c *Checker) asked(j job) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,8 +50,8 @@ func (c *Checker) asked(j job) []string {
 	return slices.Compact(asked)
 }
 
-// whyUnseen says why a run did not look at a file. What is no source of the
-// ecosystem, and what is not there any more, was not to be looked at.
+// whyUnseen returns why a run did not read a file, "" also for a file that is no
+// source of the ecosystem or no longer exists.
 func (c *Checker) whyUnseen(j job, p plan, path string) string {
 	if slices.Contains(p.outside, path) {
 		return "is in no module that is built here"
@@ -66,7 +66,7 @@ func (c *Checker) whyUnseen(j job, p plan, path string) string {
 	return p.unseen(path)
 }
 
-// notLookedAt tells of unseen files, of many the first ones.
+// notLookedAt names unseen files, of many the first ones.
 func notLookedAt(root string, unseen []Unseen) string {
 	const shown = 5
 	var list []string
@@ -110,7 +110,7 @@ func (s fileSet) below(dir string) bool {
 	return false
 }
 
-// whyNot is notBuilt for what is not in the set.
+// whyNot returns notBuilt for a file that is not in the set.
 func (s fileSet) whyNot(path string) string {
 	if s.has(path) {
 		return ""

@@ -21,12 +21,12 @@ const DefaultDebounce = 100 * time.Millisecond
 // anything may have changed.
 const maxPaths = 4096
 
-// Change is a set of files that changed on the disk, by any hand. An editor's
+// Change is a set of files that anybody changed on the disk. An editor's
 // file watcher can make one as well as a Watcher.
 type Change struct {
 	// Paths are absolute, sorted, each once.
 	Paths []string
-	// Everything says that more may have changed than Paths tells: the system lost
+	// Everything says that more files may have changed than those of Paths: the system lost
 	// events, or there were too many.
 	Everything bool
 	// Err is why a part of the workspace is not watched, nil when all of it is.
@@ -74,16 +74,16 @@ func (c *Checker) Affected(ch Change) []string {
 	return roots
 }
 
-// WatchConfig says how a Watcher watches.
+// WatchConfig are the settings of a Watcher.
 type WatchConfig struct {
-	// Debounce is the quiet time after which changes are told; after twenty times
-	// as long they are told although more keep coming. Zero means DefaultDebounce.
+	// Debounce is the quiet time after which changes are reported; after twenty times
+	// as long they are reported although more keep coming. Zero means DefaultDebounce.
 	Debounce time.Duration
 	// After replaces time.After, for tests.
 	After func(time.Duration) <-chan time.Time
 }
 
-// Watcher tells which files of a workspace change on the disk. Directories of
+// Watcher reports which files of a workspace change on the disk. Directories of
 // version control, installed packages and build output are not watched. One
 // goroutine owns it; Close ends it.
 type Watcher struct {
@@ -95,7 +95,7 @@ type Watcher struct {
 	ended     chan struct{}
 }
 
-// Watch begins to watch a workspace. An error means that nothing is watched, as
+// Watch starts to watch a workspace. An error means that nothing is watched, as
 // when the system's limit of watches is reached.
 func Watch(folder string, cfg WatchConfig) (*Watcher, error) {
 	folder = absolute(folder)
@@ -129,8 +129,8 @@ func Watch(folder string, cfg WatchConfig) (*Watcher, error) {
 	return w, nil
 }
 
-// Changes tells what changed. What comes while nobody receives is merged and not
-// lost. It is closed when the watcher ends.
+// Changes returns the channel of changes. Changes that come while nobody receives are
+// merged, not lost. It is closed when the watcher ends.
 func (w *Watcher) Changes() <-chan Change { return w.changes }
 
 // Close ends the watcher and waits for its goroutine. It is safe to call more
@@ -149,7 +149,7 @@ type watching struct {
 	pending map[string]bool
 	lost    bool // Everything of the next change
 	err     error
-	settled <-chan time.Time // nil while nothing is pending
+	quiet   <-chan time.Time // nil while nothing is pending
 	overdue <-chan time.Time
 	due     bool
 }
@@ -169,12 +169,12 @@ func (l *watching) run(ctx context.Context) {
 			return
 		case out <- next:
 			l.reset()
-		case <-l.settled:
+		case <-l.quiet:
 			l.due = true
-			l.settled, l.overdue = nil, nil
+			l.quiet, l.overdue = nil, nil
 		case <-l.overdue:
 			l.due = true
-			l.settled, l.overdue = nil, nil
+			l.quiet, l.overdue = nil, nil
 		case e, ok := <-l.system.Events():
 			if !ok {
 				return
@@ -201,15 +201,15 @@ func (l *watching) change() Change {
 func (l *watching) reset() {
 	clear(l.pending)
 	l.lost, l.err, l.due = false, nil, false
-	l.settled, l.overdue = nil, nil
+	l.quiet, l.overdue = nil, nil
 }
 
 // touch starts the quiet time anew.
 func (l *watching) touch() {
 	if l.due {
-		return // it is told with the next receive
+		return // it is reported with the next receive
 	}
-	l.settled = l.cfg.After(l.cfg.Debounce)
+	l.quiet = l.cfg.After(l.cfg.Debounce)
 	if l.overdue == nil {
 		l.overdue = l.cfg.After(20 * l.cfg.Debounce)
 	}
@@ -257,12 +257,12 @@ func (l *watching) event(ctx context.Context, e workspace.Event) {
 }
 
 // add watches a directory and all below it. Files that were made in a new
-// directory before it was watched are told like others.
+// directory before it was watched are reported like others.
 func (l *watching) add(ctx context.Context, dir string, tell bool) error {
 	return walk(ctx, dir, func(dir string) error {
 		if err := l.system.Add(dir); err != nil {
 			if errors.Is(err, os.ErrNotExist) {
-				return nil // it is gone again
+				return nil // it was deleted again
 			}
 			return fmt.Errorf("watch %s: %w", dir, err)
 		}
@@ -272,7 +272,7 @@ func (l *watching) add(ctx context.Context, dir string, tell bool) error {
 		}
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			return nil // it is gone again, which is told by an event of its own
+			return nil // it was deleted again, which has its own event
 		}
 		for _, e := range entries {
 			if !e.IsDir() {
@@ -283,18 +283,18 @@ func (l *watching) add(ctx context.Context, dir string, tell bool) error {
 	})
 }
 
-// forget stops watching a directory that went away and all below it: the system
-// would go on to tell of a moved one by its old name.
+// forget stops watching a directory that was removed and all below it: the system
+// would continue to report a moved one by its old name.
 func (l *watching) forget(dir string) {
 	for path := range l.dirs {
 		if path == dir || strings.HasPrefix(path, dir+string(filepath.Separator)) {
-			_ = l.system.Remove(path) // it may be gone already
+			_ = l.system.Remove(path) // it may be removed already
 			delete(l.dirs, path)
 		}
 	}
 }
 
-// failure is told with the next change; after lost events all is looked at anew.
+// failure adds an error to the next change; after lost events all is read anew.
 func (l *watching) failure(ctx context.Context, err error) {
 	if errors.Is(err, workspace.ErrLost) {
 		l.lost = true

@@ -23,7 +23,7 @@ func watch(t *testing.T, dir string, cfg checker.WatchConfig) *checker.Watcher {
 }
 
 // until receives changes until all wanted paths, relative to dir, were told, and
-// answers everything that was.
+// returns everything that was.
 func until(t *testing.T, w *checker.Watcher, dir string, wanted ...string) []string {
 	t.Helper()
 	var told []string

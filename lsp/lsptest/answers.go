@@ -7,24 +7,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// QuestionAnswer is how a window/showMessageRequest or an agent/approve is answered.
+// QuestionAnswer is how a window/showMessageRequest or an agent/approve is replied to.
 type QuestionAnswer string
 
-// The ways to answer a question. Any other value is the title of the action that
+// The replies to a question. Any other value is the title of the action that
 // is picked.
 const (
 	AllowOnce    QuestionAnswer = "once"
 	AllowSession QuestionAnswer = "session"
 	Deny         QuestionAnswer = "deny"
-	Dismiss      QuestionAnswer = "dismiss" // the answer null; the default
+	Dismiss      QuestionAnswer = "dismiss" // the reply null; the default
 	NoAnswer     QuestionAnswer = "never"
 	AnswerError  QuestionAnswer = "error"
 )
 
-// ProgressAnswer is how window/workDoneProgress/create is answered.
+// ProgressAnswer is how window/workDoneProgress/create is replied to.
 type ProgressAnswer string
 
-// The ways to answer it.
+// The replies to it.
 const (
 	ProgressNow   ProgressAnswer = "now" // the default
 	ProgressHold  ProgressAnswer = "hold"
@@ -73,7 +73,7 @@ func (a *answering) AnswerQuestions(answers ...QuestionAnswer) {
 	a.behaviour.questions = answers
 }
 
-// AnswerProgress sets how window/workDoneProgress/create is answered.
+// AnswerProgress sets how window/workDoneProgress/create is replied to.
 func (a *answering) AnswerProgress(how ProgressAnswer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -100,7 +100,7 @@ func (a *answering) WaitHeld(n int) {
 	a.wait(fmt.Sprintf("%d held requests", n), func() bool { return len(a.held) >= n })
 }
 
-// Release answers all held requests in order: edits in the given way, progress
+// Release replies to all held requests in order: edits in the given way, progress
 // with success.
 func (a *answering) Release(how EditAnswer) {
 	a.mu.Lock()
@@ -119,7 +119,7 @@ func (a *answering) Release(how EditAnswer) {
 	}
 }
 
-// requested answers a request of the server; mu is held.
+// requested replies to a request of the server; the caller has locked mu.
 func (a *answering) requested(m Message) {
 	o := a.options
 	if slices.Contains(o.Silent, m.Method) {
@@ -164,7 +164,7 @@ func (a *answering) requested(m Message) {
 	}
 }
 
-// question answers an approval; mu is held.
+// question replies to an approval; the caller has locked mu.
 func (a *answering) question(m Message) {
 	how := Dismiss
 	if len(a.behaviour.questions) > 0 {

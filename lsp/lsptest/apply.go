@@ -20,43 +20,43 @@ type EditAnswer string
 
 // The ways to take an edit.
 const (
-	// EditBefore applies, sends didChange, and then answers true. It is the
-	// default; a stale version is answered false.
+	// EditBefore applies, sends didChange, and then replies true. It is the
+	// default; a stale version has the reply false.
 	EditBefore EditAnswer = "before"
-	// EditAfter answers true, and then sends didChange, as VS Code does.
+	// EditAfter replies true, and then sends didChange, as VS Code does.
 	EditAfter EditAnswer = "after"
-	// EditLazy applies and answers true, and sends didChange only with Flush or
+	// EditLazy applies and replies true, and sends didChange only with Flush or
 	// before the next change or save by the person, as editors do that wait for
 	// the end of typing.
 	EditLazy EditAnswer = "lazy"
-	// EditStaleTrue is EditBefore, but a stale version is skipped and answered
+	// EditStaleTrue is EditBefore, but a stale version is skipped and the reply is
 	// true, and only the first entry's is looked at, as Neovim does.
 	EditStaleTrue EditAnswer = "stale-true"
-	// EditSkip answers true and does nothing.
+	// EditSkip replies true and does nothing.
 	EditSkip EditAnswer = "skip"
-	// EditOther applies another text and answers true, as a format hook does.
+	// EditOther applies another text and replies true, as a format hook does.
 	EditOther EditAnswer = "other"
 	// EditFormatted is EditBefore, but another change follows before the document is
 	// saved, as from a formatter.
 	EditFormatted EditAnswer = "formatted"
 	// EditHalf applies the first half of the entries, at least one change of text
-	// where there is one, and answers false.
+	// where there is one, and replies false.
 	EditHalf EditAnswer = "half"
-	// EditRefuse answers false.
+	// EditRefuse replies false.
 	EditRefuse EditAnswer = "refuse"
-	// EditError answers with a JSON-RPC error.
+	// EditError replies with a JSON-RPC error.
 	EditError EditAnswer = "error"
-	// EditNever does not answer and does nothing.
+	// EditNever does not reply and does nothing.
 	EditNever EditAnswer = "never"
-	// EditMute applies and sends didChange, but does not answer.
+	// EditMute applies and sends didChange, but does not reply.
 	EditMute EditAnswer = "mute"
 	// EditTyped types a line at the start of the document before it looks at the
-	// edit, which then is stale, and answers false.
+	// edit, which then is stale, and replies false.
 	EditTyped EditAnswer = "typed"
-	// EditTypedTrue is EditTyped, but answers true.
+	// EditTypedTrue is EditTyped, but replies true.
 	EditTypedTrue EditAnswer = "typed-true"
 	// EditUnheard is EditBefore, but text for a file that is not open goes into a
-	// buffer that no server is told of, as in Helix where the file's language has
+	// buffer that no server knows of, as in Helix where the file's language has
 	// none: a file that is made stays empty on the disk.
 	EditUnheard EditAnswer = "unheard"
 	// EditHold keeps the request until Release.
@@ -96,7 +96,7 @@ type textEdit struct {
 // errStale is an edit of another version than the buffer's.
 var errStale = errors.New("the document has another version")
 
-// applyEdit handles the request; mu is held.
+// applyEdit handles the request; the caller has locked mu.
 func (a *answering) applyEdit(m Message, how EditAnswer) {
 	var p applyParams
 	if err := json.Unmarshal(m.Params, &p); err != nil {
@@ -238,7 +238,7 @@ func half(entries []entry) []entry {
 }
 
 // perform applies the entries in order, without a way back, as editors do. With
-// now false the notifications of text changes are answered instead of sent.
+// now false the notifications of text changes are returned instead of sent.
 func (d *documents) perform(entries []entry, now bool) (late []func(), err error) {
 	for _, x := range entries {
 		if x.TextDocument == nil {
@@ -386,7 +386,7 @@ func (a *answering) checkEdit(p applyParams, raw jsontext.Value) {
 func (d *documents) checkRange(b *buffer, r protocol.Range) {
 	for _, p := range []protocol.Position{r.Start, r.End} {
 		again := b.doc.Position(b.doc.Offset(p, d.encoding), d.encoding)
-		// A new file's text may be told as 0:0 to 1:0, which is right in all editors.
+		// A new file's text may be reported as 0:0 to 1:0, which is right in all editors.
 		if again != p && (b.doc.Len() != 0 || p.Line != 1 || p.Character != 0) {
 			d.fault("position %d:%d is not in %s, which has %d lines", p.Line, p.Character, b.uri, b.doc.Lines())
 		}

@@ -39,7 +39,7 @@ func Baseline() *exec.Cmd {
 }
 
 // BaselineConfig is what the baseline serves: documents are kept, and
-// workspace/executeCommand answers its own arguments.
+// workspace/executeCommand returns its own arguments.
 func BaselineConfig() wire.Config {
 	var doc atomic.Pointer[text.Doc]
 	return wire.Config{

@@ -33,10 +33,10 @@ type documents struct {
 	formats  bool               // a formatter changes what the edit that is being taken changed
 }
 
-// lookup finds a buffer under any spelling of its URI; mu is held.
+// lookup finds a buffer under any spelling of its URI; the caller has locked mu.
 func (d *documents) lookup(uri string) *buffer { return d.buffers[text.Key(uri)] }
 
-// Open opens a file with its text on disk, or as an empty new one, and answers
+// Open opens a file with its text on disk, or as an empty new one, and returns
 // its URI. A URI is opened as it is spelled; a path is an absolute one.
 func (d *documents) Open(file string) string {
 	uri := asURI(file)
@@ -81,7 +81,7 @@ func asURI(file string) string {
 	return text.URI(file)
 }
 
-// open sends didOpen; mu is held.
+// open sends didOpen; the caller has locked mu.
 func (d *documents) open(b *buffer) {
 	d.buffers[text.Key(b.uri)] = b
 	d.send(Message{Method: "textDocument/didOpen", Params: raw(object{"textDocument": object{
@@ -96,7 +96,7 @@ func language(uri string) string {
 	return "plaintext"
 }
 
-// must answers the buffer of a URI; mu is held. It unlocks before it fails.
+// must returns the buffer of a URI; the caller has locked mu. It unlocks before it fails.
 func (d *documents) must(uri string) *buffer {
 	b := d.lookup(uri)
 	if b == nil {
@@ -116,7 +116,7 @@ func (d *documents) Change(uri string, changes ...text.Change) {
 	d.change1(d.must(uri), uri, changes)
 }
 
-// change1 is Change; mu is held.
+// change1 is Change; the caller has locked mu.
 func (d *documents) change1(b *buffer, spelled string, changes []text.Change) {
 	b.doc = b.doc.Apply(changes, d.encoding)
 	b.version += d.options.VersionStep
@@ -191,7 +191,7 @@ func (d *documents) Save(uri string) {
 	}
 }
 
-// save is Save; mu is held.
+// save is Save; the caller has locked mu.
 func (d *documents) save(b *buffer) error {
 	path, err := text.Path(b.uri)
 	if err != nil {

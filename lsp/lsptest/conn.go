@@ -20,7 +20,7 @@ type conn struct {
 
 	in  io.ReadCloser
 	out io.WriteCloser
-	// These are called for what the server sends besides responses, with mu held.
+	// These are called for what the server sends besides responses, with mu locked.
 	onNotification, onRequest func(Message)
 
 	// mu guards what follows and what the types that embed a conn keep.
@@ -43,7 +43,7 @@ type conn struct {
 	done      sync.WaitGroup
 }
 
-// change wakes whoever waits; mu is held.
+// change wakes those that wait; the caller has locked mu.
 func (c *conn) change() {
 	close(c.changed)
 	c.changed = make(chan struct{})
@@ -97,7 +97,7 @@ func (c *conn) write() {
 	_ = c.out.Close()
 }
 
-// await blocks until a condition holds; it looks at it with mu held.
+// await blocks until a condition holds; it looks at it with mu locked.
 func (c *conn) await(cond func() bool) {
 	for {
 		c.mu.Lock()
@@ -110,7 +110,7 @@ func (c *conn) await(cond func() bool) {
 	}
 }
 
-// send queues a message; mu is held.
+// send queues a message; the caller has locked mu.
 func (c *conn) send(m Message) {
 	m.Sent = true
 	frame, err := m.encode()
@@ -122,7 +122,7 @@ func (c *conn) send(m Message) {
 	c.change()
 }
 
-// respond answers the server; mu is held.
+// respond replies to the server; the caller has locked mu.
 func (c *conn) respond(id jsontext.Value, result any, err *Error) {
 	m := Message{ID: id, Error: err}
 	if err == nil {
@@ -193,7 +193,7 @@ func (p *Pending) Cancel() {
 	p.conn.Notify("$/cancelRequest", jsontext.Value(`{"id":`+p.id+`}`))
 }
 
-// Wait answers the request's result or its error.
+// Wait returns the request's result or its error.
 func (p *Pending) Wait() (jsontext.Value, *Error) {
 	var m Message
 	p.conn.wait("the answer to "+p.method+" #"+p.id, func() (ok bool) {
@@ -252,12 +252,12 @@ func (c *conn) CloseOutput() {
 	_ = c.in.Close()
 }
 
-// fault notes what no server may do; mu is held.
+// fault notes what no server may do; the caller has locked mu.
 func (c *conn) fault(format string, args ...any) {
 	c.faults = append(c.faults, fmt.Sprintf(format, args...))
 }
 
-// unless notes a message that the client did not offer to take; mu is held.
+// unless notes a message that the client did not offer to take; the caller has locked mu.
 func (c *conn) unless(offered bool, m Message) {
 	if !offered {
 		c.fault("%s was sent to a client without it", m.Method)

@@ -21,7 +21,7 @@
 // refuses a call, or that a wait's condition does not hold now. FILE is relative
 // to $WORK, or a URI. JSON is one argument in single quotes, or @FILE. In it
 // @uri(FILE) and @path(FILE) stand for a file in $WORK, @session and @turn for
-// what the last answer named so. What a command prints is normalised and can be
+// the values of the last reply. What a command prints is normalised and can be
 // compared with "cmp stdout FILE"; with -update, or LSPTEST_UPDATE=1, the script's
 // FILE is rewritten to it.
 //
@@ -71,7 +71,7 @@
 //	answer edits HOW [NEXT…]   before, after, lazy, stale-true, skip, other, formatted, half, refuse, error, never, mute, typed, typed-true, unheard, hold
 //	answer questions [LIST]    once, session, deny, dismiss, never, error, or an action's title; for one question each
 //	answer progress HOW        now, hold, error, never
-//	release [HOW]              answer what is held
+//	release [HOW]              reply to what waits
 //	flush                      send the didChange of lazy edits
 //	set SECTION JSON           change a setting
 //
@@ -90,7 +90,7 @@
 //
 // What can be printed:
 //
-//	transcript [JSON]          the events that agent.transcript answers, one a line: index and event
+//	transcript [JSON]          the events that agent.transcript returns, one a line: index and event
 //	pushed                     the same of those that were pushed
 //	diagnostics [FILE]         file:line:column-line:column severity source code message, 0-based
 //	log                        window/logMessage and window/showMessage
@@ -98,5 +98,5 @@
 //
 // Normalised are: $WORK, UUIDs (<id1>, <id2>, … in the order in which they
 // appear), times, durations in "tookMs", hashes in "digest", and the order of
-// members in objects that the harness prints itself.
+// members in objects that the lsp command prints itself.
 package lsptest

@@ -43,7 +43,7 @@ func attach(t T, in io.ReadCloser, out io.WriteCloser, o Options, p *process) *E
 	return &Editor{conn: c, documents: d, received: r, answering: a}
 }
 
-// Call sends a request and waits for its answer.
+// Call sends a request and waits for its reply.
 func (e *Editor) Call(method string, params any) (jsontext.Value, *Error) {
 	return e.Go(method, params).Wait()
 }
@@ -70,7 +70,7 @@ func (e *Editor) Barrier() {
 	}
 }
 
-// Shutdown sends shutdown and exit, waits for the server's end and answers its
+// Shutdown sends shutdown and exit, waits for the server's end and returns its
 // exit code, 0 for an attached one. The test fails for what the server did wrong.
 func (e *Editor) Shutdown() int {
 	if result, err := e.Call("shutdown", nil); err != nil || string(result) != "null" {
@@ -80,7 +80,7 @@ func (e *Editor) Shutdown() int {
 	return e.End()
 }
 
-// End waits until the server's output has ended, and answers its exit code.
+// End waits until the server's output has ended, and returns its exit code.
 func (e *Editor) End() int {
 	e.wait("the end of the server's output", func() bool { return e.readEnd != nil })
 	e.HangUp()

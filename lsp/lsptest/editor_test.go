@@ -22,7 +22,7 @@ func (f *failing) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// failure runs something that must fail, and answers its text.
+// failure runs something that must fail, and returns its text.
 func failure(t *testing.T, run func(lsptest.T)) string {
 	t.Helper()
 	f := &failing{}

@@ -30,16 +30,16 @@ type Options struct {
 	Transcript bool // declares experimental.agent.transcript
 	Approvals  bool // declares experimental.agent.approvals
 	// SavesEdits is told to the server, and done: what an edit touched is saved
-	// before the edit is answered.
+	// before the edit is replied to.
 	SavesEdits bool
 
-	// Behaviour is how the server's requests are answered at first.
+	// Behaviour is how the server's requests are replied to at first.
 	Edits     EditAnswer
 	Questions []QuestionAnswer // of one question each; then they are dismissed
 	Creates   ProgressAnswer
 
-	// Silent are requests that are never answered, by method, as Neovim leaves those
-	// whose handler answers nothing.
+	// Silent are requests that never have a reply, by method, as Neovim leaves those
+	// whose handler returns nothing.
 	Silent []string
 
 	// VersionStep is what a change adds to a version, 1 by default.
@@ -52,7 +52,7 @@ type Options struct {
 	ProcessID int
 	// InitializationOptions are a JSON object for the server. savesEdits is added.
 	InitializationOptions jsontext.Value
-	// Settings answer workspace/configuration, by section.
+	// Settings are the replies to workspace/configuration, by section.
 	Settings map[string]jsontext.Value
 	// Capabilities are merged into those that the above makes, member by member,
 	// and win; a null takes a member away.
@@ -169,7 +169,7 @@ func mergeObject(into, from object) {
 	}
 }
 
-// Initialize sends initialize and initialized, and answers the result.
+// Initialize sends initialize and initialized, and returns the result.
 func (e *Editor) Initialize() jsontext.Value {
 	result, err := e.Call("initialize", e.options.initializeParams())
 	if err != nil {

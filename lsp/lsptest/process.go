@@ -53,7 +53,7 @@ func (p *process) start() (in io.ReadCloser, out io.WriteCloser, err error) {
 	return in, out, nil
 }
 
-// wait answers the exit code, -1 for a death by signal.
+// wait returns the exit code, -1 for a death by signal.
 func (p *process) wait(c *conn) int {
 	select {
 	case <-p.exited:

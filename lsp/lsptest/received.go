@@ -23,11 +23,11 @@ type received struct {
 
 // Progress is what was reported under one token.
 type Progress struct {
-	Created bool     // and answered with success
+	Created bool     // and replied to with success
 	Kinds   []string // begin, report, end
 	Title   string
 	Last    string // the last message
-	early   bool   // reported before the answer to create, or after a refusal
+	early   bool   // reported before the reply to create, or after a refusal
 }
 
 // check finds a report that must not have been sent.
@@ -94,7 +94,7 @@ type Diagnostics struct {
 	Times       int                   `json:"-"` // how often anything was published
 }
 
-// notified takes a notification of the server; mu is held.
+// notified handles a notification of the server; the caller has locked mu.
 func (r *received) notified(m Message) {
 	switch m.Method {
 	case "agent/transcript":

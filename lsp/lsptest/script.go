@@ -43,7 +43,7 @@ type script struct {
 	normal  *normaliser
 	pending map[string]*Pending
 	marks   map[string]int
-	session string // that the last answers named
+	session string // of the last replies
 	turn    string
 
 	// For the running command.
@@ -179,7 +179,7 @@ func (s *script) json(args []string) jsontext.Value {
 
 var escapes = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\\`, `\`)
 
-// answered prints an answer and keeps what later commands may refer to.
+// answered prints a reply and stores what later commands may refer to.
 func (s *script) answered(result jsontext.Value, err *Error) {
 	if err != nil {
 		if !s.neg {

@@ -31,7 +31,7 @@ func (s *script) wait(args []string) {
 	e.wait(what, cond)
 }
 
-// condition is looked at with mu held.
+// condition is evaluated with mu locked.
 func (s *script) condition(e *Editor, from int, args []string) func() bool {
 	need := func(n int, usage string) {
 		if len(args)-1 < n {

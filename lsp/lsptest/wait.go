@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// wait blocks until a condition holds, which is looked at with mu held
+// wait blocks until a condition holds, which is evaluated with mu locked
 // whenever anything happened. At its deadline, or when the server has ended
 // without it, the test fails and shows the traffic.
 func (c *conn) wait(what string, cond func() bool) {
@@ -33,8 +33,8 @@ func (c *conn) wait(what string, cond func() bool) {
 	}
 }
 
-// Wait blocks until a message of the server's satisfies match, and answers it.
-// Messages that came earlier count, from the one numbered from on (Len answers
+// Wait blocks until a message of the server's satisfies match, and returns it.
+// Messages that came earlier count, from the one numbered from on (Len returns
 // that number); 0 is from the start.
 func (c *conn) Wait(what string, from int, match func(Message) bool) (found Message) {
 	c.wait(what, func() bool {
@@ -75,7 +75,7 @@ func (c *conn) Len() int {
 	return len(c.traffic)
 }
 
-// Forget drops the traffic and the answers so far, for a test that goes on for
+// Forget drops the traffic and the replies so far, for a test that goes on for
 // long. What is waited for afterwards must come afterwards.
 func (c *conn) Forget() {
 	c.mu.Lock()
@@ -163,7 +163,7 @@ func (c *conn) poll(what string, cond func() bool) {
 	}
 }
 
-// since finds a message of the server from a number on; its answer is called with
+// since finds a message of the server from a number on; its result is called with
 // mu held.
 func (c *conn) since(from int, match func(Message) bool) func() bool {
 	return func() bool {

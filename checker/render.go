@@ -27,7 +27,7 @@ func newBaseline(rep *report) *baseline {
 	return b
 }
 
-// identity is what a block is recognised by: a finding, or a text without one.
+// identity is the key that identifies a block: a finding, or a text without one.
 func (b block) identity() sameness {
 	if b.finding == nil {
 		return sameness{message: b.text}
@@ -35,9 +35,9 @@ func (b block) identity() sameness {
 	return sameness{b.finding.Path, b.finding.Code, b.finding.Message}
 }
 
-// telling is a Found in the making.
-type telling struct {
-	command string // as it is told, quoted
+// rendering is the text of a Found in the making.
+type rendering struct {
+	command string // as it is shown, quoted
 	root    string
 	edited  []string
 	rep     *report
@@ -47,7 +47,7 @@ type telling struct {
 
 // render writes the text for the model and counts the new findings, -1 when
 // there is nothing to compare with.
-func (t *telling) render(before *baseline) (text string, fresh int) {
+func (t *rendering) render(before *baseline) (text string, fresh int) {
 	blocks, fresh, known := t.body(before)
 	if fresh == 0 && known > 0 && len(t.edited) > 0 && t.rep.incomplete() == "" && t.textKnown(before) {
 		return t.nothingNew(blocks, known), fresh
@@ -83,14 +83,14 @@ func (t *telling) render(before *baseline) (text string, fresh int) {
 }
 
 // textKnown reports whether all text that stands for no finding was there before.
-func (t *telling) textKnown(before *baseline) bool {
+func (t *rendering) textKnown(before *baseline) bool {
 	return !slices.ContainsFunc(t.rep.blocks, func(b block) bool {
 		return b.finding == nil && strings.TrimSpace(b.text) != "" && before.counts[b.identity()] == 0
 	})
 }
 
 // nothingNew is the line for a check that found only what was there before.
-func (t *telling) nothingNew(blocks []block, known int) string {
+func (t *rendering) nothingNew(blocks []block, known int) string {
 	said := fmt.Sprintf("Diagnostics from %s, run over the whole workspace after this edit, which was applied. Since the previous check of this root 0 are new; %s there before", t.command, count(known, "was", "were"))
 	if at := slices.IndexFunc(blocks, func(b block) bool { return b.finding != nil }); at >= 0 {
 		first, _, _ := strings.Cut(strings.TrimSpace(blocks[at].text), "\n")
@@ -104,7 +104,7 @@ func (t *telling) nothingNew(blocks []block, known int) string {
 
 // body orders the blocks: what is new first, and the edited files' own before the
 // others'. Where that changes nothing, the text stays the tool's.
-func (t *telling) body(before *baseline) (ordered []block, fresh, known int) {
+func (t *rendering) body(before *baseline) (ordered []block, fresh, known int) {
 	fresh = -1
 	var news, olds, rest []block
 	left := map[sameness]int{}
@@ -205,7 +205,7 @@ func bounded(blocks []block, root string, room int) []block {
 
 // ownFirst moves the findings of edited files to the front and reports whether
 // that changed the order.
-func (t *telling) ownFirst(blocks []block) bool {
+func (t *rendering) ownFirst(blocks []block) bool {
 	rank := func(b block) int {
 		if slices.Contains(t.edited, b.finding.Path) {
 			return 0
@@ -221,7 +221,7 @@ func (t *telling) ownFirst(blocks []block) bool {
 }
 
 // apply resolves the paths of a report's findings, drops repeated blocks and
-// answers the findings that lie in the workspace, each once, by their places.
+// returns the findings that lie in the workspace, each once, by their places.
 func (p places) apply(rep *report, base string, bom int, texts map[string]string) []Finding {
 	seen := make(map[string]bool)
 	kept := rep.blocks[:0]
