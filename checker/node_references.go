@@ -187,7 +187,7 @@ func (b *tsBuild) write(workspace string, i int) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // only a handle
+	defer root.Close()
 	if err := root.Mkdir(fmt.Sprint(i), 0o700); err != nil {
 		return err
 	}

@@ -139,7 +139,8 @@ log: {level: debug}
 		c.Checker = Checker{
 			false, Duration(2 * time.Second), 3,
 			map[string][]string{"go": {"go", "vet", "./..."}, "my": {"make", "1"}},
-			true, []string{"deno"},
+			true,
+			[]string{"deno"},
 			map[string]CheckerRoot{"sub/dir": {Command: []string{"a"}}, "/abs": {Off: true}},
 		}
 		c.Browse = Browse{true, 4, Duration(5 * time.Second)}

@@ -58,7 +58,7 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	l.Limits = l.Limits.WithDefaults()
+	l.Limits = l.WithDefaults()
 	if l.Approval == 0 {
 		l.Approval = time.Hour
 	}

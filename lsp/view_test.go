@@ -35,10 +35,14 @@ func TestWhatChangesBehindABufferIsNeitherLostNorStale(t *testing.T) {
 		{name: "saves, clean", options: saves, disk: sameLen, read: sameLen, buffer: "ONE\nTWO\nthree\n", after: "ONE\nTWO\nthree\n"},
 		{name: "saves, clean, another size", options: saves, disk: longer, read: longer, buffer: "ONE\ntwo and more\nthree\n", after: "ONE\ntwo and more\nthree\n"},
 		{name: "saves, typed elsewhere", options: saves, from: "three", to: "typed", disk: sameLen, read: "one\nTWO\ntyped\n", buffer: "ONE\nTWO\ntyped\n", after: "ONE\nTWO\ntyped\n"},
-		{name: "saves, typed in the same line", options: saves, from: "two", to: "typed", disk: sameLen, read: "one\ntyped\nthree\n", buffer: "one\ntyped\nthree\n", after: sameLen,
-			err: "a.txt has changes in the editor that are not saved, and the file on the disk was changed since as well in the lines 2-2"},
-		{name: "saves, bytes that the editor decodes", options: saves, at: "one\ncaf\xe9\n", from: "café\n", to: "café\ntyped\n", disk: "one\nth\xe9\n", read: "one\ncafé\ntyped\n", buffer: "one\ncafé\ntyped\n", after: "one\nth\xe9\n",
-			err: "a.txt has changes in the editor that are not saved"},
+		{
+			name: "saves, typed in the same line", options: saves, from: "two", to: "typed", disk: sameLen, read: "one\ntyped\nthree\n", buffer: "one\ntyped\nthree\n", after: sameLen,
+			err: "a.txt has changes in the editor that are not saved, and the file on the disk was changed since as well in the lines 2-2",
+		},
+		{
+			name: "saves, bytes that the editor decodes", options: saves, at: "one\ncaf\xe9\n", from: "café\n", to: "café\ntyped\n", disk: "one\nth\xe9\n", read: "one\ncafé\ntyped\n", buffer: "one\ncafé\ntyped\n", after: "one\nth\xe9\n",
+			err: "a.txt has changes in the editor that are not saved",
+		},
 		{name: "saves, deleted", options: saves, buffer: "made\n", after: "made\n"},
 		{name: "saves, typed and deleted", options: saves, from: "three", to: "typed", read: "one\ntwo\ntyped\n", buffer: "ONE\ntwo\ntyped\n", after: "ONE\ntwo\ntyped\n"},
 		{name: "does not save, clean", options: plain, disk: sameLen, read: sameLen, buffer: "ONE\nTWO\nthree\n", after: "ONE\nTWO\nthree\n"},

@@ -53,15 +53,21 @@ func TestAFailedTurnSaysWhatToDo(t *testing.T) {
 		base, key string
 		want      []string
 	}{
-		"a wrong key": {401, `{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}`, "", "MY_KEY",
-			[]string{"MY_KEY was refused by HOST (401)", "Incorrect API key", "put a valid key there"}},
-		"a wrong key, as Gemini says it": {400, `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]`, "", "MY_KEY",
-			[]string{"MY_KEY was refused by HOST (400)"}},
+		"a wrong key": {
+			401, `{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}`, "", "MY_KEY",
+			[]string{"MY_KEY was refused by HOST (401)", "Incorrect API key", "put a valid key there"},
+		},
+		"a wrong key, as Gemini says it": {
+			400, `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]`, "", "MY_KEY",
+			[]string{"MY_KEY was refused by HOST (400)"},
+		},
 		"no key":           {401, `{"error":{"message":"missing credentials"}}`, "", "", []string{"HOST refused a request without a key (401)", "api_key_env of profile demo"}},
 		"no money":         {429, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`, "", "MY_KEY", []string{"quota", "the account at HOST"}},
 		"an unknown model": {404, `{"error":{"message":"The model 'm-1' does not exist","code":"model_not_found"}}`, "", "MY_KEY", []string{`HOST does not serve model "m-1" (404)`, "correct model, or base_url, of profile demo"}},
-		"a model of another name": {400, `{"type":"error","error":{"type":"invalid_request_error","message":"m-1 is not a valid model ID"}}`, "", "MY_KEY",
-			[]string{`HOST does not serve model "m-1" (400)`}},
+		"a model of another name": {
+			400, `{"type":"error","error":{"type":"invalid_request_error","message":"m-1 is not a valid model ID"}}`, "", "MY_KEY",
+			[]string{`HOST does not serve model "m-1" (400)`},
+		},
 		"a dead host":    {0, "", dead.URL, "", []string{dead.URL, "connection refused", "start the server", "base_url"}},
 		"an unknown one": {0, "", "http://no-such-host.invalid/v1", "", []string{"no-such-host.invalid", "base_url"}},
 	} {

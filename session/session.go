@@ -57,7 +57,6 @@ type Session struct {
 	record   store.Session
 	doing    string
 	endedBy  error // why the session does not go on in this process
-
 }
 
 // turn is one prompt on its way.

@@ -40,7 +40,7 @@ func withTrial(t *testing.T, entries string, p tools.Policy) (*rig, *[]string) {
 	r.cfg.Tools = func(ws tools.Workspace) (Tools, error) {
 		return tools.New(tools.Config{Workspace: ws, Policy: p, Tools: []tools.Tool{trial{ran}}})
 	}
-	r.Manager.Shutdown()
+	r.Shutdown()
 	r.Manager = NewManager(r.cfg, r)
 	return r, ran
 }

@@ -55,15 +55,49 @@ func (tw *tripwire) ran() bool {
 // looks are calls of git for which nobody is asked, or that are asked about since
 // they look into other repositories. The first ones lead to every kind of program.
 var looks = [][]string{
-	{"status"}, {"diff", "HEAD"}, {"log", "-p", "--show-signature"}, {"log", "--format=%G? %s"}, {"show", "HEAD~1"}, {"blame", "f"}, {"stash", "show", "-p"},
-	{"diff", "--submodule=diff"}, {"describe", "--always", "--dirty"}, {"-C", "sub", "diff"},
+	{"status"},
+	{"diff", "HEAD"},
+	{"log", "-p", "--show-signature"},
+	{"log", "--format=%G? %s"},
+	{"show", "HEAD~1"},
+	{"blame", "f"},
+	{"stash", "show", "-p"},
+	{"diff", "--submodule=diff"},
+	{"describe", "--always", "--dirty"},
+	{"-C", "sub", "diff"},
 
-	{"status", "-v", "-v"}, {"diff"}, {"diff", "--cached"}, {"diff-files", "-p"}, {"diff-index", "-p", "HEAD"}, {"log", "-p"},
-	{"show"}, {"show", "HEAD:f"}, {"annotate", "f"}, {"grep", "a"}, {"ls-files", "-m"},
-	{"describe", "--always"}, {"cat-file", "-p", "HEAD:f"}, {"stash", "list"}, {"reflog"}, {"branch", "-avv"}, {"tag", "-l"}, {"remote", "-v"},
-	{"worktree", "list"}, {"rev-parse", "HEAD"}, {"check-ignore", "f"}, {"check-attr", "-a", "f"}, {"for-each-ref"}, {"range-diff", "HEAD~1..HEAD", "HEAD~1..HEAD"},
-	{"whatchanged", "-p"}, {"shortlog", "HEAD"}, {"cherry", "HEAD~1"}, {"log", "-S", "a"}, {"log", "-G", "a"},
-	{"submodule", "status"}, {"status", "--ignore-submodules=none"}, {"-C", "sub", "status"},
+	{"status", "-v", "-v"},
+	{"diff"},
+	{"diff", "--cached"},
+	{"diff-files", "-p"},
+	{"diff-index", "-p", "HEAD"},
+	{"log", "-p"},
+	{"show"},
+	{"show", "HEAD:f"},
+	{"annotate", "f"},
+	{"grep", "a"},
+	{"ls-files", "-m"},
+	{"describe", "--always"},
+	{"cat-file", "-p", "HEAD:f"},
+	{"stash", "list"},
+	{"reflog"},
+	{"branch", "-avv"},
+	{"tag", "-l"},
+	{"remote", "-v"},
+	{"worktree", "list"},
+	{"rev-parse", "HEAD"},
+	{"check-ignore", "f"},
+	{"check-attr", "-a", "f"},
+	{"for-each-ref"},
+	{"range-diff", "HEAD~1..HEAD", "HEAD~1..HEAD"},
+	{"whatchanged", "-p"},
+	{"shortlog", "HEAD"},
+	{"cherry", "HEAD~1"},
+	{"log", "-S", "a"},
+	{"log", "-G", "a"},
+	{"submodule", "status"},
+	{"status", "--ignore-submodules=none"},
+	{"-C", "sub", "status"},
 }
 
 // TestTheServersOwnGitRunsNothing plants programs in every place where git looks
@@ -88,8 +122,10 @@ func TestTheServersOwnGitRunsNothing(t *testing.T) {
 		"signatures":              {config: "[log]\n showSignature = true\n[gpg]\n program = NAME\n format = openpgp\n[gpg \"ssh\"]\n program = NAME\n[gpg \"openpgp\"]\n program = NAME\n[gpg \"x509\"]\n program = NAME\n"},
 		"editors":                 {config: "[core]\n editor = NAME\n askPass = NAME\n[sequence]\n editor = NAME\n"},
 		"credentials and remotes": {config: "[credential]\n helper = NAME\n[core]\n sshCommand = NAME\n gitProxy = NAME\n alternateRefsCommand = NAME\n"},
-		"lazy fetch": {config: "[core]\n repositoryformatversion = 1\n[extensions]\n partialClone = origin\n[remote \"origin\"]\n url = file:///UP\n promisor = true\n partialclonefilter = blob:none\n uploadpack = NAME\n",
-			files: map[string]string{"lost": ""}},
+		"lazy fetch": {
+			config: "[core]\n repositoryformatversion = 1\n[extensions]\n partialClone = origin\n[remote \"origin\"]\n url = file:///UP\n promisor = true\n partialclonefilter = blob:none\n uploadpack = NAME\n",
+			files:  map[string]string{"lost": ""},
+		},
 		"included":               {config: "[include]\n path = evil\n", files: map[string]string{"evil": "[diff \"x\"]\n textconv = NAME\n[filter \"x\"]\n clean = NAME\n"}},
 		"included conditionally": {config: "[includeIf \"gitdir:/\"]\n path = evil\n[includeIf \"onbranch:main\"]\n path = evil\n", files: map[string]string{"evil": "[filter \"x\"]\n clean = NAME\n"}},
 		"of the work tree":       {config: "[core]\n repositoryformatversion = 1\n[extensions]\n worktreeConfig = true\n", files: map[string]string{"config.worktree": "[filter \"x\"]\n clean = NAME\n[diff \"x\"]\n textconv = NAME\n"}},
@@ -229,8 +265,13 @@ func TestTheServersOwnGitTellsTheTruth(t *testing.T) {
 	w := newWorld(t, map[string]string{"f": "a\n", "sub/g": "a\n", "crlf": "a\r\n", ".gitignore": "ignored\n"})
 	repositoryWithSubmodule(t, w)
 	for _, kv := range [][2]string{
-		{"core.autocrlf", "input"}, {"remote.origin.url", "https://example.org/a \"b\"\\c#d;e.git"}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"},
-		{"branch.main.remote", "origin"}, {"branch.main.merge", "refs/heads/main"}, {"user.name", "tab\there"}, {"branch.x.y.description", "two\nlines"},
+		{"core.autocrlf", "input"},
+		{"remote.origin.url", "https://example.org/a \"b\"\\c#d;e.git"},
+		{"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"},
+		{"branch.main.remote", "origin"},
+		{"branch.main.merge", "refs/heads/main"},
+		{"user.name", "tab\there"},
+		{"branch.x.y.description", "two\nlines"},
 	} {
 		git(t, w, "config", kv[0], kv[1])
 	}

@@ -62,8 +62,18 @@ func TestGitWorksInTheSandbox(t *testing.T) {
 	w.put("f", "b\n")
 	w.put("AGENTS.md", "be kinder\n")
 	for _, argv := range [][]string{
-		{"add", "f", "AGENTS.md"}, {"commit", "-q", "-m", "second"}, {"push", "-q", "-u", "origin", "main"}, {"switch", "-q", "-c", "other"}, {"rm", "-q", "AGENTS.md"}, {"commit", "-q", "-m", "third"},
-		{"switch", "-q", "main"}, {"merge", "-q", "other"}, {"reset", "-q", "--hard", "HEAD~1"}, {"branch", "-D", "other"}, {"stash", "list"}, {"pull", "-q", "--ff-only"},
+		{"add", "f", "AGENTS.md"},
+		{"commit", "-q", "-m", "second"},
+		{"push", "-q", "-u", "origin", "main"},
+		{"switch", "-q", "-c", "other"},
+		{"rm", "-q", "AGENTS.md"},
+		{"commit", "-q", "-m", "third"},
+		{"switch", "-q", "main"},
+		{"merge", "-q", "other"},
+		{"reset", "-q", "--hard", "HEAD~1"},
+		{"branch", "-D", "other"},
+		{"stash", "list"},
+		{"pull", "-q", "--ff-only"},
 	} {
 		want(t, w.run(gitOp(argv...)), Completed, "exit code 0")
 	}
@@ -151,10 +161,10 @@ func TestOnlyACallThatAsksConnects(t *testing.T) {
 				return
 			}
 			came.Add(1)
-			c.Close() //nolint:errcheck // it only came to be counted
+			c.Close()
 		}
 	}()
-	t.Cleanup(func() { l.Close() }) //nolint:errcheck // nothing is lost
+	t.Cleanup(func() { l.Close() })
 	argv := []string{"git", "ls-remote", "git://" + l.Addr().String() + "/x.git"}
 	w.run(execOp(argv...))
 	if n := came.Load(); n != 0 {

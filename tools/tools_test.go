@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	os.Setenv("XDG_CACHE_HOME", cache) //nolint:errcheck // the name is a good one
+	os.Setenv("XDG_CACHE_HOME", cache)
 	code := m.Run()
 	_ = os.RemoveAll(cache)
 	os.Exit(code)

@@ -60,6 +60,7 @@ func (p *program) add(code uint16, k uint32, yes, no uint8) {
 
 func (p *program) load(offset uint32) { p.add(loadWord, offset, 0, 0) }
 func (p *program) allow()             { p.add(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_ALLOW, 0, 0) }
+
 func (p *program) refuse(errno unix.Errno) {
 	p.add(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_ERRNO|uint32(errno), 0, 0)
 }

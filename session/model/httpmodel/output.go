@@ -18,7 +18,7 @@ var (
 	tooMuchOutput = []*regexp.Regexp{
 		regexp.MustCompile(`max(?:_completion|_output)?_tokens: \d+ > (\d+)`),
 		regexp.MustCompile(`at most (\d+) (?:completion|output) tokens`),
-		regexp.MustCompile("max(?:_completion|_output)?_tokens[^0-9]{0,40}less than or equal to[^0-9]{0,4}(\\d+)"),
+		regexp.MustCompile(`max(?:_completion|_output)?_tokens[^0-9]{0,40}less than or equal to[^0-9]{0,4}(\d+)`),
 		regexp.MustCompile(`range of max_tokens is \[\d+ +(\d+)\]`),
 	}
 	window = []*regexp.Regexp{ // its size

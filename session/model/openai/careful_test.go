@@ -112,7 +112,9 @@ func TestLongIDsAreShortenedForOpenAI(t *testing.T) {
 	long := strings.Repeat("x", 41)
 	talk := []*model.Message{
 		{Role: model.RoleAssistant, Calls: []model.FunctionCall{{ID: long + "1"}, {ID: long + "2"}, {ID: long[:40]}}},
-		{Role: model.RoleTool, CallID: long + "1"}, {Role: model.RoleTool, CallID: long + "2"}, {Role: model.RoleTool, CallID: long[:40]},
+		{Role: model.RoleTool, CallID: long + "1"},
+		{Role: model.RoleTool, CallID: long + "2"},
+		{Role: model.RoleTool, CallID: long[:40]},
 	}
 	got := shortIDs(talk)
 	seen := map[string]bool{}

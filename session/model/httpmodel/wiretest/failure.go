@@ -320,7 +320,7 @@ func connections(t *testing.T, api API) {
 	}
 	srv.Start()
 	defer srv.Close()
-	own := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck // the library's own
+	own := http.DefaultTransport.(*http.Transport).Clone()
 	defer own.CloseIdleConnections()
 	for range 3 {
 		// The idle timeout lets a provider wait a moment for the end of the response.

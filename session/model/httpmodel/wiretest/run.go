@@ -136,8 +136,10 @@ func labels(t *testing.T, api API) {
 
 // halves sends a surrogate pair in two pieces, as servers do that count UTF-16.
 func halves(t *testing.T, api API) {
-	said := Said{ID: "answer_3", Text: []string{"a HIGH", "LOW b"}, Reasoning: []string{"HIGH", "LOW"}, Finish: "tool_calls",
-		Calls: []Call{{"call_a", "read", []string{`{"path":"HIGH`, `LOW"}`}}}}
+	said := Said{
+		ID: "answer_3", Text: []string{"a HIGH", "LOW b"}, Reasoning: []string{"HIGH", "LOW"}, Finish: "tool_calls",
+		Calls: []Call{{"call_a", "read", []string{`{"path":"HIGH`, `LOW"}`}}},
+	}
 	whole := strings.NewReplacer("HIGHLOW", "😀")
 	body := strings.NewReplacer("HIGH", `\ud83d`, "LOW", `\ude00`).Replace(Frame("\n", api.Encode(said)...))
 	want := said.Response()
