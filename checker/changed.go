@@ -7,9 +7,26 @@ import (
 	"time"
 )
 
+// tick is by how much a kernel stamps a file earlier than the clock that a program
+// reads: the time of the last timer interrupt.
+const tick = 10 * time.Millisecond
+
+// infoOf looks at files before a run, for changedMeanwhile to compare: their times
+// alone are too coarse. A file that cannot be looked at has no entry.
+func infoOf(paths []string) map[string]os.FileInfo {
+	infos := map[string]os.FileInfo{}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			infos[path] = info
+		}
+	}
+	return infos
+}
+
 // changedMeanwhile lists the edited files and those with findings whose text, on the
-// disk or in an editor, is another one than when the run began.
-func (c *Checker) changedMeanwhile(j job, p plan, rep *report, began time.Time) []string {
+// disk or in an editor, is another one than when the run began; before is what
+// infoOf returned of the edited files then.
+func (c *Checker) changedMeanwhile(j job, p plan, rep *report, began time.Time, before map[string]os.FileInfo) []string {
 	paths := slices.Clone(j.edited)
 	base := p.base
 	if base == "" {
@@ -30,7 +47,10 @@ func (c *Checker) changedMeanwhile(j job, p plan, rep *report, began time.Time) 
 			return was == is
 		}
 		info, err := os.Stat(path)
-		return err != nil || !info.ModTime().After(began)
+		if old := before[path]; err == nil && old != nil {
+			return os.SameFile(old, info) && old.Size() == info.Size() && old.ModTime().Equal(info.ModTime())
+		}
+		return err != nil || !info.ModTime().After(began.Add(-tick))
 	})
 }
 

@@ -48,7 +48,7 @@ func (j job) unchecked() string {
 
 // do makes one check from beginning to end.
 func (c *Checker) do(ctx context.Context, j job) Result {
-	began := time.Now()
+	began, before := time.Now(), infoOf(j.edited)
 	r := Result{Root: j.root, Ecosystem: j.tc.Ecosystem, New: -1, Began: began}
 	j.unsaved = c.cfg.unsaved(j.root)
 	p := c.plan(ctx, j)
@@ -68,7 +68,7 @@ func (c *Checker) do(ctx context.Context, j job) Result {
 	}
 	j.spent += time.Since(began)
 	rep, why := c.look(ctx, j, p)
-	changed := c.changedMeanwhile(j, p, &rep, began)
+	changed := c.changedMeanwhile(j, p, &rep, began, before)
 	if again := time.Now(); why == "" && len(changed) > 0 && j.attempt == 0 && ctx.Err() == nil {
 		// The findings are of texts that no longer exist.
 		j.attempt, j.spent = 1, j.spent+again.Sub(began)

@@ -8,8 +8,7 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/session/event"
-	// The name is that of a type here.
-	disk "github.com/agent-lsp/agent-lsp/workspace"
+	disk "github.com/agent-lsp/agent-lsp/workspace" // workspace is a type of this package
 )
 
 // check runs the checker over the roots of the edited files and returns what the

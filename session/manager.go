@@ -227,30 +227,39 @@ func (m *Manager) New(ctx context.Context, n NewSession) (_ uuid.UUID, err error
 	if n.Title != "" {
 		s.record.Title = &n.Title
 	}
-	if err := st.Put(ctx, s.record); err != nil {
-		if _, backend := errors.AsType[*store.BackendError](err); !backend {
-			return uuid.Nil, fmt.Errorf("store session %s: %w", id, err)
-		}
-		if !s.mayGoUnsaved(ctx, err) {
-			return uuid.Nil, fmt.Errorf("the session cannot be saved, so it was not begun: %w", err)
-		}
-		if err := s.journal.lose(ctx, err); err != nil {
-			return uuid.Nil, err
-		}
-	} else if err := s.lease(ctx); err != nil {
+	if err := m.storeFirst(ctx, s, st); err != nil {
 		return uuid.Nil, err
-	}
-	if m.cfg.Unsaved != nil {
-		if err := m.cfg.Unsaved(); err != nil {
-			if err := s.journal.warn(ctx, err); err != nil {
-				return uuid.Nil, err
-			}
-		}
 	}
 	if err := m.adopt(s, nil); err != nil {
 		return uuid.Nil, err
 	}
 	return id, nil
+}
+
+// storeFirst stores the record of a new session and takes its lease, or has the person
+// decide whether the session begins unsaved.
+func (m *Manager) storeFirst(ctx context.Context, s *Session, st store.Store) error {
+	if err := st.Put(ctx, s.record); err != nil {
+		if _, backend := errors.AsType[*store.BackendError](err); !backend {
+			return fmt.Errorf("store session %s: %w", s.id, err)
+		}
+		if !s.mayGoUnsaved(ctx, err) {
+			return fmt.Errorf("the session cannot be saved, so it was not begun: %w", err)
+		}
+		if err := s.journal.lose(ctx, err); err != nil {
+			return err
+		}
+	} else if err := s.lease(ctx); err != nil {
+		return err
+	}
+	if m.cfg.Unsaved != nil {
+		if err := m.cfg.Unsaved(); err != nil {
+			if err := s.journal.warn(ctx, err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // make builds a session that is not started yet.
@@ -337,7 +346,11 @@ func (m *Manager) all() []*Session {
 	defer m.mu.Unlock()
 	out := slices.Collect(maps.Values(m.sessions))
 	slices.SortFunc(out, func(a, b *Session) int {
-		return orderRecords(a.record, b.record)
+		// Created never changes; the rest of a record is guarded by its session's mu.
+		if c := a.record.CreatedAt.Compare(b.record.CreatedAt); c != 0 {
+			return c
+		}
+		return strings.Compare(a.id.String(), b.id.String())
 	})
 	return out
 }

@@ -48,7 +48,7 @@ T.case('the transcript has its folds when typing ends', function()
   end)
   T.wait('the folds', function()
     return vim.api.nvim_win_call(win, function()
-      local line = vim.fn.search('\\V\\c**patch a.txt**', 'nw')
+      local line = vim.fn.search('\\V\\c**change a.txt**', 'nw')
       return line > 0 and vim.fn.foldclosed(line) == line
     end)
   end)
