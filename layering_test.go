@@ -53,6 +53,9 @@ var owned = map[string]string{
 	"go.lsp.dev/":                   "lsp",
 	"os/exec":                       "tools/proc",
 	"github.com/fsnotify/":          "workspace",
+	"github.com/landlock-lsm/":      "tools/proc",
+
+	"github.com/modelcontextprotocol/": "mcp", // which is to come
 }
 
 // exempt may break an ownership: the headless client speaks the protocol, too.

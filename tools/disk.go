@@ -40,13 +40,13 @@ func NewDisk(dir string) (*Disk, error) {
 // Close releases the directory.
 func (d *Disk) Close() error { return d.root.Close() }
 
-// Dir answers the absolute path that the workspace was opened with.
+// Dir returns the absolute path that the workspace was opened with.
 func (d *Disk) Dir() string { return d.dir }
 
-// Root answers the open directory, which the workspace closes.
+// Root returns the open directory, which the workspace closes.
 func (d *Disk) Root() *os.Root { return d.root }
 
-// Buffer answers that nothing is open.
+// Buffer returns false: nothing is open.
 func (d *Disk) Buffer(string) (Document, bool) { return Document{}, false }
 
 // Apply performs an edit by WriteFile.
@@ -60,13 +60,13 @@ func (d *Disk) Apply(ctx context.Context, e Edit) (Applied, error) {
 	return Applied{}, WriteFile(d.root, e)
 }
 
-// WriteFile makes the file at e.Path hold e.After, or for e.Delete be gone, but
+// WriteFile writes e.After to the file at e.Path, or removes it for e.Delete, but
 // only if it holds exactly e.Before now, or, for e.Create, if nothing is there:
-// otherwise it answers ErrStale and changes nothing. Parent directories of a new file are created. The
-// new text is there whole or not at all, never in part, under the file's own mode
-// (and owner, where the system lets it); no temporary file stays behind. A path
-// whose last element is a symbolic link is refused: resolve it first. Open
-// are not looked at.
+// otherwise it returns ErrStale and changes nothing. Parent directories of a new
+// file are created. The new text is there whole or not at all, never in part, under
+// the file's own mode (and owner, where the system lets it); no temporary file stays
+// behind. A path whose last element is a symbolic link is refused: resolve it first.
+// Open buffers do not count.
 func WriteFile(root *os.Root, e Edit) error {
 	name := filepath.FromSlash(e.Path)
 	if e.Create {

@@ -190,7 +190,7 @@ func touchedText(paths []string) string {
 	}
 	names := make([]string, len(paths))
 	for i, p := range paths {
-		names[i] = spelled(p)
+		names[i] = workspace.Spelled(p)
 	}
 	return "\n[changed files: " + strings.Join(names, ", ") + more + "]"
 }

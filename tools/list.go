@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 const (
@@ -48,7 +49,7 @@ func entries(ws Workspace, p string) ([]string, error) {
 	}
 	names := make([]string, 0, len(list))
 	for _, entry := range list {
-		name := spelled(entry.Name())
+		name := workspace.Spelled(entry.Name())
 		isDir := entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 {
 			if target, err := resolve(root, ws.Dir(), path.Join(p, entry.Name())); err == nil {
@@ -63,23 +64,6 @@ func entries(ws Workspace, p string) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
-}
-
-// spelled is a file's name in which each byte that is not UTF-8 is spelled like
-// \xE9, so that names that differ in such bytes stay apart.
-func spelled(name string) string {
-	if utf8.ValidString(name) {
-		return name
-	}
-	var b strings.Builder
-	for i, r := range name {
-		if _, n := utf8.DecodeRuneInString(name[i:]); r == utf8.RuneError && n == 1 {
-			fmt.Fprintf(&b, `\x%02X`, name[i])
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // nearNames says which existing paths a missing one may have meant, "" for none:
@@ -133,7 +117,7 @@ func sameName(ctx context.Context, ws Workspace, name string) []string {
 			return fs.SkipDir
 		}
 		if !d.IsDir() && strings.EqualFold(d.Name(), name) {
-			found = append(found, spelled(p))
+			found = append(found, workspace.Spelled(p))
 		}
 		return nil
 	})

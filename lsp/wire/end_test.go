@@ -66,7 +66,7 @@ func stacks() string {
 func TestAClientThatNeverReadsLosesTheConnection(t *testing.T) {
 	s := &server{}
 	config := s.config()
-	config.WriteTimeout = time.Millisecond
+	config.WriteTimeout = 200 * time.Millisecond // long enough for the replies before the pause
 	e, ended := serve(t, config, lsptest.Options{})
 	e.Initialize()
 	e.Pause()

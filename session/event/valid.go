@@ -1,11 +1,11 @@
 package event
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -24,20 +24,7 @@ func Text(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 // Name is a file's name in which each byte that is not UTF-8 is spelled like \xE9,
 // so that names that differ in such bytes stay apart.
-func Name(name string) string {
-	if utf8.ValidString(name) {
-		return name
-	}
-	var b strings.Builder
-	for i, r := range name {
-		if _, n := utf8.DecodeRuneInString(name[i:]); r == utf8.RuneError && n == 1 {
-			fmt.Fprintf(&b, `\x%02X`, name[i])
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+func Name(name string) string { return workspace.Spelled(name) }
 
 var rawJSON = reflect.TypeFor[jsontext.Value]()
 
