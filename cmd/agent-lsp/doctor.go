@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/checker"
@@ -36,13 +35,11 @@ func (d *doctorCommand) Run(_ *cli, std stdio) int {
 		return exitError
 	}
 	r := server.Settings(dir, logTo(std.err))
-	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-	defer w.Flush() //nolint:errcheck // who reads the output is gone
 
-	section := func(title string) { fmt.Fprintf(w, "\n%s\n", title) }
-	line := func(name string, value any) { fmt.Fprintf(w, "  %s\t%v\n", name, value) }
+	section := func(title string) { fmt.Fprintf(std.out, "\n%s\n", title) }
+	line := func(name string, value any) { fmt.Fprintf(std.out, "  %-22s %v\n", name, value) }
 
-	fmt.Fprintf(w, "agent-lsp %s\n", version())
+	fmt.Fprintf(std.out, "agent-lsp %s\n", version())
 	line("built with", runtime.Version())
 	line("system", runtime.GOOS+"/"+runtime.GOARCH)
 	line("core", coreState())

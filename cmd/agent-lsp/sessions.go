@@ -8,8 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/server"
@@ -66,17 +66,18 @@ func (*sessionsList) Run(c *cli, std stdio) int {
 		if err != nil {
 			return err
 		}
-		w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "SESSION\tLAST USED\tTURNS\tPROFILE\tWORKSPACE\tTITLE")
+		profile, root := len("PROFILE"), len("WORKSPACE") // how wide the columns are
+		for _, s := range l.Sessions {
+			profile, root = max(profile, utf8.RuneCountInString(s.Harness)), max(root, utf8.RuneCountInString(plain(s.Root)))
+		}
+		row := fmt.Sprintf("%%-36v  %%-19s  %%5v  %%-%ds  %%-%ds  %%s\n", profile, root)
+		fmt.Fprintf(std.out, row, "SESSION", "LAST USED", "TURNS", "PROFILE", "WORKSPACE", "TITLE")
 		for _, s := range l.Sessions {
 			title := ""
 			if s.Title != nil {
 				title = *s.Title
 			}
-			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", s.ID, s.UpdatedAt.Format(time.DateTime), s.Turns, s.Harness, plain(s.Root), plain(strings.ReplaceAll(title, "\t", " ")))
-		}
-		if err := w.Flush(); err != nil {
-			return err
+			fmt.Fprintf(std.out, row, s.ID, s.UpdatedAt.Format(time.DateTime), s.Turns, s.Harness, plain(s.Root), plain(strings.ReplaceAll(title, "\t", " ")))
 		}
 		for _, u := range l.Undecodable {
 			fmt.Fprintf(std.out, "%s  cannot be read: %s\n", plain(u.ID), plain(u.Error))

@@ -3,7 +3,6 @@ package anthropic
 import (
 	"bytes"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -269,7 +268,9 @@ func safeID(id string) string {
 	if string(b) == id {
 		return id
 	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(id)) // a hash never fails
-	return fmt.Sprintf("%s_%08x", b, h.Sum32())
+	h := uint32(2166136261) // FNV-1a
+	for _, c := range []byte(id) {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return fmt.Sprintf("%s_%08x", b, h)
 }
