@@ -42,28 +42,11 @@ func (t gitTool) withoutDenied(ctx context.Context, c gitCommand, r repository, 
 	if len(patterns) == 0 && !everything {
 		return c, nil
 	}
-	shows := slices.Contains(gitShows, c.name)
-	switch c.name {
-	case "blame", "annotate", "cat-file":
-		shows = true
-	case "range-diff":
+	if c.showsAny() {
 		return c, errMayShow
-	case "stash":
-		if len(c.args) > 0 && c.args[0] == "show" {
-			return c, errMayShow
-		}
-	case "status":
-		if slices.ContainsFunc(c.args, func(a string) bool {
-			return strings.HasPrefix(a, "--v") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "v")
-		}) {
-			return c, errMayShow
-		}
-	case "for-each-ref", "branch", "tag":
-		if slices.ContainsFunc(c.args, func(a string) bool { return strings.Contains(a, "%(") && strings.Contains(a, "raw") }) {
-			return c, errMayShow
-		}
 	}
-	if !shows {
+	filtered := slices.Contains(gitShows, c.name) // takes paths that are left out
+	if !filtered && !slices.Contains([]string{"blame", "annotate", "cat-file"}, c.name) {
 		return c, nil
 	}
 	if everything || slices.ContainsFunc(c.args, func(a string) bool { return strings.HasPrefix(a, "--batch") || a == "-" || a == "--stdin" }) {
@@ -72,10 +55,27 @@ func (t gitTool) withoutDenied(ctx context.Context, c gitCommand, r repository, 
 	if err := t.namesDenied(ctx, c, r, dir); err != nil {
 		return c, err
 	}
-	if slices.Contains(gitShows, c.name) {
+	if filtered {
 		c.args = append(slices.Clone(c.args), t.leftOut(patterns, r)...)
 	}
 	return c, nil
+}
+
+// showsAny reports whether a command may show any file, whatever its paths are.
+func (c gitCommand) showsAny() bool {
+	switch c.name {
+	case "range-diff":
+		return true
+	case "stash":
+		return len(c.args) > 0 && c.args[0] == "show"
+	case "status":
+		return slices.ContainsFunc(c.args, func(a string) bool {
+			return strings.HasPrefix(a, "--v") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "v")
+		})
+	case "for-each-ref", "branch", "tag":
+		return slices.ContainsFunc(c.args, func(a string) bool { return strings.Contains(a, "%(") && strings.Contains(a, "raw") })
+	}
+	return false
 }
 
 // namesDenied fails when an argument names a denied file, or an object of which the

@@ -80,20 +80,9 @@ func parseGit(argv []string) (gitCommand, error) {
 			return c, errors.New("an argument has a NUL byte in it")
 		}
 	}
-	for len(argv) > 0 && strings.HasPrefix(argv[0], "-") {
-		switch a := argv[0]; a {
-		case "--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects":
-			argv = argv[1:]
-		case "--version", "-v":
-			argv[0] = "version"
-		case "-C":
-			if len(argv) < 2 || c.dir != "" {
-				return c, errors.New("git -C needs one directory")
-			}
-			c.dir, argv = argv[1], argv[2:]
-		default:
-			return c, fmt.Errorf("the option %s is not allowed before git's subcommand", a)
-		}
+	argv, err := c.leading(argv)
+	if err != nil {
+		return c, err
 	}
 	if len(argv) == 0 {
 		return c, errors.New("no git subcommand is named")
@@ -114,6 +103,26 @@ func parseGit(argv []string) (gitCommand, error) {
 		c.flags = append(c.flags, "--ignore-submodules=dirty")
 	}
 	return c, nil
+}
+
+// leading reads the options before the subcommand and returns what follows them.
+func (c *gitCommand) leading(argv []string) ([]string, error) {
+	for len(argv) > 0 && strings.HasPrefix(argv[0], "-") {
+		switch a := argv[0]; a {
+		case "--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects":
+			argv = argv[1:]
+		case "--version", "-v":
+			argv = append([]string{"version"}, argv[1:]...)
+		case "-C":
+			if len(argv) < 2 || c.dir != "" {
+				return nil, errors.New("git -C needs one directory")
+			}
+			c.dir, argv = argv[1], argv[2:]
+		default:
+			return nil, fmt.Errorf("the option %s is not allowed before git's subcommand", a)
+		}
+	}
+	return argv, nil
 }
 
 // gitValued are options before the subcommand that take the next argument for

@@ -131,11 +131,9 @@ func (t searchTool) files(ctx context.Context, at, glob string) ([]string, error
 			out = append(out, p)
 		}
 	}
-	if o, ok := t.e.ws.(Opener); ok {
-		for _, p := range o.Opened() {
-			if inside := at == "." || p == at || strings.HasPrefix(p, at+"/"); inside && (p == at || !ignore.Skips(p, false)) {
-				add(p)
-			}
+	for _, p := range t.opened(at) {
+		if p == at || !ignore.Skips(p, false) {
+			add(p)
 		}
 	}
 	err := fs.WalkDir(root.FS(), at, func(p string, d fs.DirEntry, err error) error {
@@ -165,6 +163,17 @@ func (t searchTool) files(ctx context.Context, at, glob string) ([]string, error
 	}
 	slices.Sort(out)
 	return slices.Compact(out), err
+}
+
+// opened are the paths of buffers at or below a clean path.
+func (t searchTool) opened(at string) []string {
+	o, ok := t.e.ws.(Opener)
+	if !ok {
+		return nil
+	}
+	return slices.DeleteFunc(o.Opened(), func(p string) bool {
+		return at != "." && p != at && !strings.HasPrefix(p, at+"/")
+	})
 }
 
 // searching is one search on its way.

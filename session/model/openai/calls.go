@@ -61,24 +61,7 @@ func (c *calls) add(deltas []callDelta) {
 func (c *calls) find(d callDelta, n, of int, touched []*call) *call {
 	id, name := string(d.ID), string(d.Function.Name)
 	if d.Index != nil {
-		at, ok := c.index[*d.Index]
-		// Some servers number every call 0: another id is another call, begun before
-		// or, with a name, begun here.
-		if ok && (id == "" || at.id == "" || at.id == id) {
-			return at
-		}
-		if known := c.byID(id); ok && known != nil {
-			return known
-		}
-		if ok && name == "" {
-			return at
-		}
-		at = c.begin()
-		if c.index == nil {
-			c.index = map[httpmodel.Number]*call{}
-		}
-		c.index[*d.Index] = at
-		return at
+		return c.numbered(*d.Index, id, name)
 	}
 	if id != "" {
 		if at := c.byID(id); at != nil {
@@ -98,6 +81,27 @@ func (c *calls) find(d callDelta, n, of int, touched []*call) *call {
 		return c.begin()
 	}
 	return last
+}
+
+// numbered returns the call that a piece with a number belongs to. Some servers number
+// every call 0: another id is another call, begun before or, with a name, begun here.
+func (c *calls) numbered(index httpmodel.Number, id, name string) *call {
+	at, ok := c.index[index]
+	if ok && (id == "" || at.id == "" || at.id == id) {
+		return at
+	}
+	if known := c.byID(id); ok && known != nil {
+		return known
+	}
+	if ok && name == "" {
+		return at
+	}
+	at = c.begin()
+	if c.index == nil {
+		c.index = map[httpmodel.Number]*call{}
+	}
+	c.index[index] = at
+	return at
 }
 
 func (c *calls) byID(id string) *call {

@@ -90,26 +90,38 @@ func (c *chatReply) event(ev httpmodel.Event) (httpmodel.Progress, error) {
 		progress = httpmodel.Piece
 		c.usage = u.tokens()
 	}
+	spoke, err := c.choices(chunk)
+	if err != nil {
+		return 0, err
+	}
+	if spoke {
+		progress = httpmodel.Piece
+	}
+	if (c.finish != "" || ev.Name == httpmodel.WholeBody && c.spoke) && progress < httpmodel.Whole {
+		progress = httpmodel.Whole
+	}
+	return progress, nil
+}
+
+// choices takes what a chunk adds to the reply and reports whether it had any content.
+func (c *chatReply) choices(chunk chatChunk) (spoke bool, err error) {
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
 			continue // only one was requested
 		}
 		if faulty(choice.Error, true) {
-			return 0, httpmodel.Refusal(choice.Error)
+			return false, httpmodel.Refusal(choice.Error)
 		}
 		for _, d := range []chatDelta{choice.Delta, choice.Message} {
 			if c.add(d) {
-				progress = httpmodel.Piece
+				spoke = true
 			}
 		}
 		if choice.Finish != "" {
 			c.finish = strings.ToLower(string(choice.Finish))
 		}
 	}
-	if (c.finish != "" || ev.Name == httpmodel.WholeBody && c.spoke) && progress < httpmodel.Whole {
-		progress = httpmodel.Whole
-	}
-	return progress, nil
+	return spoke, nil
 }
 
 // done is the server's mark of the end. Some send it without a reason.
