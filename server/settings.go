@@ -125,11 +125,16 @@ func (srv *Server) tools(ws tools.Workspace) (session.Tools, error) {
 	}
 	e := &executor{root: ws.Dir(), Executor: x, srv: srv}
 	srv.mu.Lock()
-	defer srv.mu.Unlock()
 	if srv.executors == nil {
 		srv.executors = map[*executor]bool{}
 	}
 	srv.executors[e] = true
+	srv.mu.Unlock()
+	// A reload between the first look and here did not reach the executor.
+	c = srv.settings(ws.Dir()).Config
+	if err := e.SetPolicy(policy(&c)); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
 	return e, nil
 }
 
@@ -226,8 +231,9 @@ func toolNames() []string {
 	return names
 }
 
-// reload hands the configuration to the parts that run and logs its warnings, each
-// once. Only the settings' goroutine calls it.
+// reload hands the configuration to the parts that run and then logs its warnings, each
+// once: whoever reads one finds the settings in effect. Only the settings' goroutine
+// calls it.
 func (srv *Server) reload() {
 	srv.mu.Lock()
 	folders, manager, executors := srv.folders, srv.manager, slices.Collect(maps.Keys(srv.executors))
@@ -235,13 +241,12 @@ func (srv *Server) reload() {
 	if len(folders) == 0 {
 		folders = []string{""}
 	}
-	warned := map[string]bool{}
+	var warnings []string
 	for _, root := range folders {
 		r := srv.settings(root)
 		for _, w := range r.Warnings {
-			if text := w.String(); !warned[text] {
-				warned[text] = true
-				srv.log.Warn(text)
+			if text := w.String(); !slices.Contains(warnings, text) {
+				warnings = append(warnings, text)
 			}
 		}
 		srv.checks.configure(root, &r.Config)
@@ -250,7 +255,7 @@ func (srv *Server) reload() {
 				continue
 			}
 			if err := x.SetPolicy(policy(&r.Config)); err != nil {
-				srv.log.Warn(err.Error())
+				warnings = append(warnings, err.Error())
 			}
 		}
 	}
@@ -261,6 +266,9 @@ func (srv *Server) reload() {
 	srv.saves.Store(first.Config.SavesEdits)
 	if manager != nil {
 		manager.Configure(srv.engineSettings())
+	}
+	for _, text := range warnings {
+		srv.log.Warn(text)
 	}
 }
 
