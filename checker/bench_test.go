@@ -61,6 +61,9 @@ func BenchmarkManyFindings(b *testing.B) {
 	}
 	dir := b.TempDir()
 	writeFiles(b, dir, "go.mod", goMod, "output", text.String())
+	for i := range 100 { // a place is only one where a file is
+		writeFiles(b, dir, fmt.Sprintf("dir/file%d.go", i), "package dir\n")
+	}
 	c := checker.New(checker.Config{Trusted: true, Policy: anything, Commands: map[string]checker.Command{
 		checker.Go: {Argv: []string{"/bin/sh", "-c", "cat output; exit 1"}},
 	}})

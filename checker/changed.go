@@ -7,12 +7,9 @@ import (
 	"time"
 )
 
-// tick is by how much a kernel stamps a file earlier than the clock that a program
-// reads: the time of the last timer interrupt.
-const tick = 10 * time.Millisecond
-
-// infoOf looks at files before a run, for changedMeanwhile to compare: their times
-// alone are too coarse. A file that cannot be looked at has no entry.
+// infoOf looks at files before a run, for changedMeanwhile to compare: a kernel stamps
+// files by the last tick of its timer, so their times alone can be before the run's
+// beginning. A file that cannot be looked at has no entry.
 func infoOf(paths []string) map[string]os.FileInfo {
 	infos := map[string]os.FileInfo{}
 	for _, path := range paths {
@@ -50,7 +47,7 @@ func (c *Checker) changedMeanwhile(j job, p plan, rep *report, began time.Time, 
 		if old := before[path]; err == nil && old != nil {
 			return os.SameFile(old, info) && old.Size() == info.Size() && old.ModTime().Equal(info.ModTime())
 		}
-		return err != nil || !info.ModTime().After(began.Add(-tick))
+		return err != nil || !info.ModTime().After(began)
 	})
 }
 
