@@ -6,7 +6,7 @@ time=${1:-10s}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # fuzz PACKAGE TARGET: the end of the time can come as an error although no input failed
-# (golang.org/issue/48591); then it is tried again.
+# (go.dev/issue/75804, fixed in Go 1.27); then it is tried again.
 fuzz() {
   local try
   for try in 1 2 3; do
