@@ -40,6 +40,8 @@ type Tools interface {
 	Typed(name, arguments string) (tools.Op, error)
 	// Grant allows what has this Decision.Key for the rest of the session.
 	Grant(key string)
+	// SetBound sets how many bytes the results of the calls that follow may have.
+	SetBound(bytes int)
 	// Remember takes what the model has read before: hashes of texts by path.
 	Remember(hashes map[string]string)
 }

@@ -65,11 +65,11 @@ func TestAConversationThatIsFullEndsATurnOnly(t *testing.T) {
 // core holds, in many ways: every turn ends with done and says what to do, the next
 // prompt works, and so does the session after a resume.
 func TestATurnThatFillsTheConversationEnds(t *testing.T) {
-	big := strings.Repeat("0123456789abcde\n", 2<<20/16)
+	big := strings.Repeat(strings.Repeat("0123456789abcdef", 99)+"\n", 2<<20/1585)
 	read := func(n int) []model.FunctionCall {
 		var calls []model.FunctionCall
 		for i := range n {
-			calls = append(calls, model.FunctionCall{ID: fmt.Sprint(i), Name: "read", Arguments: fmt.Sprintf(`{"path":"f%d.txt"}`, i)})
+			calls = append(calls, model.FunctionCall{ID: fmt.Sprint(i), Name: "read", Arguments: fmt.Sprintf(`{"path":"f%d.txt"}`, i%9)})
 		}
 		return calls
 	}
@@ -80,8 +80,8 @@ func TestATurnThatFillsTheConversationEnds(t *testing.T) {
 		outcome string
 		says    string // in the transcript
 	}{
-		"nine reads of 2 MB":       {0, []model.Response{{Calls: read(9)}}, "failed", "begin a new session"},
-		"nine reads, small window": {32000, []model.Response{{Calls: read(9)}, {Text: new("Next."), Finish: "stop"}}, "complete", "of 2097152 bytes is cut here: at most 32000 bytes"},
+		"300 reads of 64 KB":       {0, []model.Response{{Calls: read(300)}}, "failed", "begin a new session"},
+		"nine reads, small window": {32000, []model.Response{{Calls: read(9)}, {Text: new("Next."), Finish: "stop"}}, "complete", "[lines 1–20 of 1,323; go on with offset 21]"},
 		"a reply of 15 MB":         {0, []model.Response{{Text: new(strings.Repeat("x", 15<<20)), Finish: "stop"}}, "complete", "a reply of 15728640 bytes is cut here: at most 2097152 bytes"},
 		"a call of 15 MB":          {0, []model.Response{{Calls: []model.FunctionCall{write}}, {Text: new("Next."), Finish: "stop"}}, "complete", "make the change in smaller steps"},
 	} {

@@ -29,6 +29,7 @@ func (s *Session) perform(t *turn, calls []*call) { s.performExcept(t, calls, ni
 // performExcept is perform for a reply of which some calls have an outcome already,
 // which is only delivered.
 func (s *Session) performExcept(t *turn, calls []*call, outcomes map[uint64]tools.Outcome) {
+	s.tools.SetBound(s.resultBound(t))
 	ops := make([]performed, len(calls))
 	lastEdit := -1
 	for i, c := range calls {
@@ -146,9 +147,12 @@ func (s *Session) approve(t *turn, p *performed) (tools.Outcome, bool) {
 	return tools.Outcome{State: tools.Rejected, Text: "rejected: " + reason}, false
 }
 
+// resultBound is how many bytes one result of a turn's calls has at most.
+func (s *Session) resultBound(t *turn) int { return bound(t.settings.Profiles[s.profileOf(t)]) }
+
 // finishCall records a call's result and steps the core with it. Loop only.
 func (s *Session) finishCall(t *turn, c *call, out tools.Outcome) {
-	out.Text = cut(out.Text, bound(t.settings.Profiles[s.profileOf(t)]), "a result")
+	out.Text = cut(out.Text, s.resultBound(t), "a result")
 	res := resultOf(t, c, out)
 	if _, waiting := t.calls[c.id]; !waiting || t.finished || s.broken != nil {
 		// The turn ended first, with a result for the call, which stands. What the

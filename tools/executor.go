@@ -16,7 +16,7 @@ import (
 const (
 	DefaultExecTimeout   = 120 * time.Second
 	DefaultOutput        = 16000   // characters of each stream of a command
-	DefaultMaxRead       = 2 << 20 // bytes of a file that is shown
+	DefaultMaxRead       = 2 << 20 // bytes of a file that is read into memory as a whole
 	DefaultMaxFile       = 64 << 20
 	DefaultBrowseBytes   = 2_000_000
 	DefaultBrowseTimeout = 30 * time.Second
@@ -32,7 +32,7 @@ type Config struct {
 	Tools  []Tool
 	Exec   ExecConfig
 	Browse BrowseConfig
-	// MaxRead bounds the bytes of a file that a Read shows.
+	// MaxRead bounds the bytes of a file that a Read has in memory.
 	MaxRead int64
 	// State are absolute paths of the server's own files, its store and its
 	// configuration for instance: nothing is written at or below them.
@@ -84,6 +84,7 @@ type Executor struct {
 
 	mu      sync.Mutex // guards what follows, and cfg.Policy
 	granted map[string]bool
+	bound   int // bytes of a result; 0: no bound
 }
 
 // New makes an executor. It fails for a Config without a Workspace, with two tools
@@ -156,6 +157,28 @@ func (e *Executor) Remember(hashes map[string]string) {
 		found[name] = hash
 	}
 	e.seen.restore(found)
+}
+
+// SetBound sets how many bytes the results of the calls that follow may have, which
+// is a part of the model's window; 0 is no bound. What a tool cannot make shorter
+// itself, its caller cuts.
+func (e *Executor) SetBound(bytes int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.bound = bytes
+}
+
+// noteRoom is what the last line of a result takes, which says what was left out.
+const noteRoom = 200
+
+// room returns how many bytes a tool's text may have that is bounded to most itself.
+func (e *Executor) room(most int) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.bound > 0 {
+		return max(min(most, e.bound-noteRoom), 1)
+	}
+	return most
 }
 
 // Grant allows, for the rest of the session, the calls whose Decision has this

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -12,26 +11,23 @@ import (
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
-const (
-	listed   = 2000 // entries of a directory that are shown
-	searched = 5000 // entries that are looked at for a name like a missing one
-)
+// searched is how many entries are looked at for a name like a missing one.
+const searched = 5000
 
-// listing returns a directory's entries, folders with a slash behind.
-func listing(ws Workspace, p string) Outcome {
-	names, err := entries(ws, p)
+// directory lists a directory's entries, folders with a slash behind.
+func (t readTool) directory(p string, op readArgs) Outcome {
+	names, err := entries(t.ws, p)
 	if err != nil {
 		return failed(pathError(p, err))
 	}
 	if len(names) == 0 {
 		return Outcome{State: Completed, Text: "[the directory is empty]"}
 	}
-	more := ""
-	if len(names) > listed {
-		more = fmt.Sprintf("\n[... %d more entries ...]", len(names)-listed)
-		names = names[:listed]
+	pg, err := t.page(strings.NewReader(strings.Join(names, "\n")), op)
+	if err != nil {
+		return failed(pathError(p, err))
 	}
-	return Outcome{State: Completed, Text: strings.Join(names, "\n") + more}
+	return pageOutcome(p, pg, "entries")
 }
 
 // entries are the names in a directory in order, folders with a slash behind,

@@ -3,6 +3,7 @@ package tools
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"sync"
 )
 
@@ -16,6 +17,55 @@ type memory struct {
 	files map[string]known
 	order []string // paths whose text is stored, oldest first
 	size  int
+	parts map[string]parts
+}
+
+// parts are the pages of a text that was read in parts.
+type parts struct {
+	hash  string
+	lines [][2]int // from and to, in order, apart
+}
+
+// add adds lines from to to.
+func (p *parts) add(from, to int) {
+	var out [][2]int
+	for _, l := range p.lines {
+		if l[1]+1 < from || to+1 < l[0] {
+			out = append(out, l)
+			continue
+		}
+		from, to = min(from, l[0]), max(to, l[1])
+	}
+	p.lines = append(out, [2]int{from, to})
+	slices.SortFunc(p.lines, func(a, b [2]int) int { return a[0] - b[0] })
+}
+
+// shown records that the model was shown a page of a file's text, and reports whether
+// it knows all of it now, as it does after its last part.
+func (m *memory) shown(path, text string, pg page) bool {
+	if pg.cut > 0 {
+		return false
+	}
+	if !pg.whole() {
+		hash := hashText(text)
+		m.mu.Lock()
+		p := m.parts[path]
+		if p.hash != hash {
+			p = parts{hash: hash}
+		}
+		p.add(pg.from, pg.to)
+		if m.parts == nil {
+			m.parts = map[string]parts{}
+		}
+		m.parts[path] = p
+		all := p.lines[0] == [2]int{1, pg.total}
+		m.mu.Unlock()
+		if !all {
+			return false
+		}
+	}
+	m.store(path, text)
+	return true
 }
 
 // known is what a model knows of a file.

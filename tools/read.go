@@ -1,14 +1,15 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
@@ -20,16 +21,21 @@ var errTooBig = errors.New("the file is too big")
 type readTool struct{ *Executor }
 
 type readArgs struct {
-	Path string `json:"path" about:"relative to the workspace root; . is the root"`
+	Path   string `json:"path" about:"relative to the workspace root; . is the root"`
+	Offset int    `json:"offset,omitzero" about:"first line, from 1"`
+	Limit  int    `json:"limit,omitzero" about:"lines, at most 2000"`
 }
 
 func (readTool) Definition() Definition {
-	return Define[readArgs]("read", "Read a text file, or list a directory. Unsaved text in the editor counts.", Read)
+	return Define[readArgs]("read", "Read a text file, or list a directory. Unsaved text in the editor counts. At most 2000 lines or 64 KB a call; the result says where to go on. Free: nobody is asked.", Read)
 }
 
 func (t readTool) Decide(_ context.Context, c Call) Decision {
 	op := Arguments[readArgs](c)
-	d := Decision{Title: "Read " + op.Path, Detail: op.Path, Key: "read", Effect: Read}
+	d := Decision{Title: "Read " + op.Path, Detail: op.Path, Key: "read", Effect: Read, Path: op.Path}
+	if op.Offset > 1 {
+		d.Title += fmt.Sprintf(" from line %d", op.Offset)
+	}
 	paths := t.spellings(op.Path)
 	d = t.applyRules(d, subject{family: FamilyRead, paths: paths}, "")
 	if d.Verdict != Deny && len(paths) > 0 && t.policy().otherName(t.ws.Root(), paths[len(paths)-1]) {
@@ -118,31 +124,84 @@ func (t readTool) run(ctx context.Context, op readArgs) Outcome {
 	if name == "" {
 		name = "."
 	}
+	if op.Offset < 0 || op.Limit < 0 {
+		return failf("not read: offset counts lines from 1 and limit is a number of lines; they are %d and %d", op.Offset, op.Limit)
+	}
 	p, err := t.find(name)
 	if err != nil {
 		return failed(err)
 	}
 	if info, err := t.ws.Root().Stat(filepath.FromSlash(p)); err == nil && info.IsDir() {
-		return listing(t.ws, p)
+		return t.directory(p, op)
 	}
 	f, err := t.load(p, t.cfg.MaxRead)
 	switch {
-	case errors.Is(err, errTooBig):
-		return failf("%s is not shown: %s, over the limit of %d. Look at parts of it with a command, sed or grep for instance.", p, strings.TrimPrefix(err.Error(), errTooBig.Error()+": "), t.cfg.MaxRead)
-	case err != nil:
+	case errors.Is(err, errTooBig) && !f.open:
+		return t.long(p, op)
+	case err != nil && !errors.Is(err, errTooBig):
 		return failed(pathError(p, err))
 	case !f.exists:
 		return failf("%s does not exist%s", p, nearNames(ctx, t.ws, p))
-	case strings.IndexByte(f.text, 0) >= 0:
+	}
+	shown := strings.TrimPrefix(f.text, workspace.ByteOrderMark)
+	pg, err := t.page(strings.NewReader(shown), op)
+	if errors.Is(err, errBinary) {
 		return failf("%s is a binary file of %d bytes (%s)", p, len(f.text), binaryKind(f.text))
 	}
-	hash := t.seen.store(f.path, f.text)
-	shown := strings.TrimPrefix(f.text, workspace.ByteOrderMark)
-	if !utf8.ValidString(shown) {
-		shown = "[this file is not UTF-8: bytes that are no characters are shown as \ufffd and cannot be written that way]\n" +
-			strings.ToValidUTF8(shown, string(utf8.RuneError))
+	out := pageOutcome(p, pg, "lines")
+	if out.State == Completed && t.seen.shown(f.path, f.text, pg) {
+		out.ReadHash = hashText(f.text)
 	}
-	return Outcome{State: Completed, Text: shown, ReadHash: hash}
+	return out
+}
+
+// long reads a part of a file that is too long to be in memory.
+func (t readTool) long(p string, op readArgs) Outcome {
+	f, err := Open(t.ws.Root(), p)
+	if err != nil {
+		return failed(pathError(p, err))
+	}
+	defer f.Close() //nolint:errcheck // only read
+	head := make([]byte, 64)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return failed(pathError(p, err))
+	}
+	if bytes.HasPrefix(head[:n], []byte(workspace.ByteOrderMark)) {
+		_, err = f.Seek(int64(len(workspace.ByteOrderMark)), io.SeekStart)
+	}
+	var pg page
+	if err == nil || errors.Is(err, io.EOF) {
+		pg, err = t.page(f, op)
+	}
+	switch {
+	case errors.Is(err, errBinary):
+		return failf("%s is a binary file (%s)", p, binaryKind(string(head[:n])))
+	case err != nil:
+		return failed(pathError(p, err))
+	}
+	return pageOutcome(p, pg, "lines")
+}
+
+// page reads the part of a text that a call is for.
+func (t readTool) page(r io.Reader, op readArgs) (page, error) {
+	limit := pageLines
+	if op.Limit > 0 {
+		limit = min(op.Limit, pageLines)
+	}
+	return readPage(r, max(op.Offset, 1), limit, t.room(pageBytes))
+}
+
+// pageOutcome is the outcome of a read that found this page.
+func pageOutcome(p string, pg page, what string) Outcome {
+	if pg.from > 1 && pg.from > pg.total {
+		return failf("%s has %s: offset %d is behind its end", p, thousands(pg.total)+" "+what, pg.from)
+	}
+	text := shownText(string(pg.text))
+	if note := pg.note(what); note != "" {
+		text = strings.TrimSuffix(text, "\n") + "\n" + note
+	}
+	return Outcome{State: Completed, Text: text}
 }
 
 // binaryKind names the kind of a file by its first bytes.

@@ -20,7 +20,7 @@ func TestTheSixToolsAreShownAsEver(t *testing.T) {
 	}
 	want := map[string]function{}
 	for _, text := range []string{
-		`{"name":"read","description":"Read a text file, or list a directory. Unsaved text in the editor counts.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"relative to the workspace root; . is the root"}},"required":["path"],"additionalProperties":false}}`,
+		`{"name":"read","description":"Read a text file, or list a directory. Unsaved text in the editor counts. At most 2000 lines or 64 KB a call; the result says where to go on. Free: nobody is asked.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"relative to the workspace root; . is the root"},"offset":{"type":"integer","description":"first line, from 1"},"limit":{"type":"integer","description":"lines, at most 2000"}},"required":["path"],"additionalProperties":false}}`,
 		`{"name":"write","description":"Create a file, or replace the whole text of one you have read. Prefer patch for small changes.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"relative to the workspace root"},"text":{"type":"string","description":"the whole new text"}},"required":["path","text"],"additionalProperties":false}}`,
 		`{"name":"patch","description":"Change one file by a unified diff. Context lines must match the file exactly and in one place only; all hunks apply or none.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"relative to the workspace root"},"diff":{"type":"string","description":"unified diff with @@ hunks and three lines of context"}},"required":["path","diff"],"additionalProperties":false}}`,
 		`{"name":"exec","description":"Run a program, without a shell: no pipes, globs or redirection. Its output and exit code come back.","parameters":{"type":"object","properties":{"argv":{"type":"array","items":{"type":"string"},"description":"program and arguments"},"cwd":{"type":"string","description":"directory relative to the workspace root; the root when absent"},"network":{"type":"boolean","description":"true when it must reach other machines, to install packages for instance; the person is asked"}},"required":["argv"],"additionalProperties":false}}`,
@@ -62,7 +62,7 @@ func six(t testing.TB) *Registry {
 }
 
 func TestTyped(t *testing.T) {
-	const read = "; read takes path (a string)"
+	const read = "; read takes path (a string) and optionally offset (a whole number) and optionally limit (a whole number)"
 	const exec = "; exec takes argv (a list of strings) and optionally cwd (a string)"
 	for name, tt := range map[string]struct {
 		name, arguments string
