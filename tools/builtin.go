@@ -6,6 +6,7 @@ func builtin(e *Executor) []Tool {
 	return []Tool{
 		readTool{e},
 		searchTool{e},
+		findTool{e},
 		writeTool{e},
 		patchTool{e},
 		execTool{e},

@@ -64,11 +64,11 @@ func (t searchTool) Run(ctx context.Context, c Call) Outcome {
 	if err != nil {
 		return failed(err)
 	}
-	files, err := t.files(ctx, at, op.Glob)
+	files, err := t.e.files(ctx, at, op.Glob, "search")
 	if err != nil {
 		return failed(pathError(at, err))
 	}
-	s := searching{op: op, pattern: re, most: searchMost}
+	s := searching{op: op, pattern: re, most: searchMost, room: t.e.room(searchText)}
 	if op.Max > 0 {
 		s.most = min(op.Max, searchMost)
 	}
@@ -112,26 +112,28 @@ func searchPattern(op searchArgs) (*regexp.Regexp, error) {
 		strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 }
 
-// files are the paths to look into, in order: those at or below a clean path, on
-// the disk or in a buffer, without what git ignores, what a rule denies to read,
-// and what the glob is not about. A file that is named itself is always one.
-func (t searchTool) files(ctx context.Context, at, glob string) ([]string, error) {
-	root := t.e.ws.Root()
+// files are the paths that a look is about, in order: those at or below a clean path,
+// on the disk or in a buffer, without what git ignores, what a rule denies to read or
+// to a tool, and what the glob, "" for any, is not about. A file that is named itself
+// is always one.
+func (e *Executor) files(ctx context.Context, at, glob string, tool Family) ([]string, error) {
+	root := e.ws.Root()
+	policy := e.policy()
 	ignore := workspace.NewIgnore(func(p string) (string, bool) {
-		f, err := t.e.load(p, DefaultMaxRead)
+		f, err := e.load(p, DefaultMaxRead)
 		return f.text, err == nil && f.exists
 	})
 	var out []string
 	add := func(p string) {
 		denied := func(f Family) bool {
-			_, no := t.e.policy().denied(subject{family: f, paths: []string{p}})
+			_, no := policy.denied(subject{family: f, paths: []string{p}})
 			return no
 		}
-		if (glob == "" || workspace.Match(glob, p)) && !denied(FamilyRead) && !denied("search") {
+		if (glob == "" || workspace.Match(glob, p)) && !denied(FamilyRead) && !denied(tool) {
 			out = append(out, p)
 		}
 	}
-	for _, p := range t.opened(at) {
+	for _, p := range e.opened(at) {
 		if p == at || !ignore.Skips(p, false) {
 			add(p)
 		}
@@ -166,8 +168,8 @@ func (t searchTool) files(ctx context.Context, at, glob string) ([]string, error
 }
 
 // opened are the paths of buffers at or below a clean path.
-func (t searchTool) opened(at string) []string {
-	o, ok := t.e.ws.(Opener)
+func (e *Executor) opened(at string) []string {
+	o, ok := e.ws.(Opener)
 	if !ok {
 		return nil
 	}
@@ -181,6 +183,7 @@ type searching struct {
 	op      searchArgs
 	pattern *regexp.Regexp
 	most    int
+	room    int // bytes
 
 	out      bytes.Buffer
 	shown    int
@@ -208,7 +211,7 @@ func (s *searching) file(name, text string) {
 		}
 		before := s.out.Len()
 		last = s.show(name, lines, i, last)
-		if s.out.Len() > searchText {
+		if s.out.Len() > s.room {
 			s.out.Truncate(before)
 			s.whole = true
 			more++
