@@ -50,20 +50,6 @@ type Flag struct {
 	Value string // as in a file, e.g. gpt, 60s, [go, test] or {provider: script}
 }
 
-// ScriptFlag is the setting of --script: new sessions play this file. A relative
-// path starts at the working directory.
-func ScriptFlag(path string) (Flag, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return Flag{}, fmt.Errorf("find script: %w", err)
-	}
-	quoted, err := jsontext.AppendQuote(nil, abs)
-	if err != nil {
-		return Flag{}, fmt.Errorf("find script %q: %w", abs, err)
-	}
-	return Flag{Name: "--script", Key: "profile", Value: `{"provider": "script", "script": ` + string(quoted) + `}`}, nil
-}
-
 // Result is a configuration with its history.
 type Result struct {
 	Config   Config

@@ -177,10 +177,7 @@ func TestAProfileMayBeGivenWhole(t *testing.T) {
 	}
 	path := filepath.ToSlash(filepath.Join(t.TempDir(), "s.yaml"))
 	check(t, layers{init: `{"profile": {"provider": "script", "script": "` + path + `"}}`}, inline(filepath.FromSlash(path)))
-	f, err := ScriptFlag(filepath.FromSlash(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := Flag{Name: "--profile", Key: "profile", Value: `{provider: script, script: "` + path + `"}`}
 	check(t, layers{init: `{"profile": "demo"}`, flags: []Flag{f}}, inline(filepath.FromSlash(path)))
 	check(t, layers{user: "profile: {provider: script}\n"}, nil, "USER:1:1: profile: this names a profile; a profile itself stands under profiles")
 	check(t, layers{init: `{"profile": {"model": "m"}}`}, nil, "initializationOptions: profile: the profile names no provider: script, openai or anthropic",
