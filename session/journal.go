@@ -248,6 +248,13 @@ func (j *journal) history() history.History {
 	return j.folder.History()
 }
 
+// steers are the texts that were said into a turn and that no request has yet.
+func (j *journal) steers() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.folder.Steers()
+}
+
 // events streams the transcript, the unsaved tail included.
 func (j *journal) events(ctx context.Context, after *uint64) iter.Seq2[store.Event, error] {
 	j.mu.Lock()

@@ -138,19 +138,22 @@ func (m *Manager) Status() Status {
 	return st
 }
 
+// queuedDoing is what a turn does that has not begun.
+const queuedDoing = "queued"
+
 // running returns the session's turns that are not over.
 func (s *Session) running() []RunningTurn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := []RunningTurn{}
+	out, first := []RunningTurn{}, false
 	for _, id := range slices.Sorted(maps.Keys(s.turns)) {
 		t := s.turns[id]
 		if t.ended {
 			continue
 		}
-		r := RunningTurn{Session: s.id, Turn: id, Prompt: t.prompt, Doing: "queued"}
-		if len(out) == 0 {
-			r.Doing = s.doing
+		r := RunningTurn{Session: s.id, Turn: id, Prompt: t.prompt, Doing: queuedDoing}
+		if t.ctx != nil && !first {
+			first, r.Doing = true, s.doing
 		}
 		out = append(out, r)
 	}

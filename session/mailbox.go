@@ -49,6 +49,17 @@ func (m *mailbox) call(ctx context.Context, f func()) bool {
 	}
 }
 
+// do is call with the reason when f may not have run.
+func (m *mailbox) do(ctx context.Context, f func()) error {
+	switch {
+	case m.call(ctx, f):
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return errClosed
+}
+
 // run performs what is posted until ctx ends.
 func (m *mailbox) run(ctx context.Context) {
 	for {

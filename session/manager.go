@@ -127,12 +127,8 @@ func (m *Manager) Shutdown() {
 
 // Prompt starts a turn and returns at once.
 func (m *Manager) Prompt(ctx context.Context, p Prompt) (uuid.UUID, uint64, error) {
-	switch size := promptSize(p); {
-	case strings.TrimSpace(p.Text) == "":
-		return uuid.Nil, 0, &ArgumentError{"text", "is empty; say what the agent should do"}
-	case size > MaxPrompt:
-		return uuid.Nil, 0, &ArgumentError{"text", fmt.Sprintf(
-			"the prompt and its context are %d bytes; at most %d are taken", size, MaxPrompt)}
+	if err := fitPrompt(p); err != nil {
+		return uuid.Nil, 0, err
 	}
 	user := &event.User{Text: p.Text, Context: p.Context}
 	event.Valid(user)
@@ -148,12 +144,19 @@ func (m *Manager) Prompt(ctx context.Context, p Prompt) (uuid.UUID, uint64, erro
 	return s.id, turn, nil
 }
 
-func promptSize(p Prompt) int {
-	n := len(p.Text)
+// fitPrompt returns an error for a prompt that is empty or too long.
+func fitPrompt(p Prompt) error {
+	size := len(p.Text)
 	for _, c := range p.Context {
-		n += len(c.Path) + len(c.Text)
+		size += len(c.Path) + len(c.Text)
 	}
-	return n
+	switch {
+	case strings.TrimSpace(p.Text) == "":
+		return &ArgumentError{"text", "is empty; say what the agent should do"}
+	case size > MaxPrompt:
+		return &ArgumentError{"text", fmt.Sprintf("the prompt and its context are %d bytes; at most %d are taken", size, MaxPrompt)}
+	}
+	return nil
 }
 
 // target is the session that a prompt goes to.
@@ -279,6 +282,7 @@ func (m *Manager) make(id uuid.UUID, root string, profile model.Profile, st stor
 		manager: m, id: id, root: root, ledger: ledger{profile: profile.Name}, editor: m.editor, cfg: &m.cfg, log: m.cfg.Log, clock: clk,
 		settings: settings, turns: map[uint64]*turn{},
 	}
+	s.backlog.s = s
 	s.requests = &requester{s: s, models: map[string]opened{}}
 	s.journal = &journal{id: id, store: st, now: clk.Now, folder: new(history.Folder), report: func(e store.Event, p event.Payload) {
 		m.editor.Event(id, root, e, p)

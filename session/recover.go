@@ -112,6 +112,7 @@ func (s *Session) dismiss(t *turn, why *event.Error, prompt *event.User, others 
 		t.result.Text = why.Message
 		s.finish(t, "failed")
 	}
+	s.backlog.next()
 }
 
 // lose gives the session up in this process because its core cannot go on from

@@ -56,6 +56,7 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 	}
 	out := Resumed{Head: s.journal.next(), State: "idle", Interrupted: log.interrupted(ctx, s)}
 	var first func()
+	s.backlog.paused = len(s.queue) == 0
 	if len(s.queue) > 0 {
 		out.State = "running"
 		first = func() { log.continueTurns(s) }
@@ -167,7 +168,7 @@ func (l *log) replayFrom(ctx context.Context, s *Session, next uint64) error {
 		if i >= emitted && isAction(e.payload) {
 			return fmt.Errorf("%w: session %s, event %d: the core emits nothing, the journal has %s", ErrDiverged, s.id, i, e.event.Payload.Data)
 		}
-		ev, ok := causeOf(e.payload, calls, l.events[i+1:])
+		ev, ok := causeOf(e.payload, calls, &shadow, l.events[i+1:])
 		if !ok {
 			continue
 		}
@@ -192,7 +193,7 @@ func (l *log) replayFrom(ctx context.Context, s *Session, next uint64) error {
 func (l *ledger) follow(p event.Payload, covered bool) error {
 	switch p := p.(type) {
 	case *event.User:
-		l.queue = append(l.queue, &turn{id: p.Turn, calls: map[uint64]*call{}})
+		l.enter(&turn{id: p.Turn, calls: map[uint64]*call{}}, p.InCore())
 	case *event.Ask:
 		if covered {
 			for _, t := range l.queue {
@@ -213,11 +214,12 @@ func (l *ledger) follow(p event.Payload, covered bool) error {
 }
 
 // causeOf is the core's event that a transcript event stands for; false for one
-// that the core never saw. Calls are by id; behind are the events after it.
-func causeOf(p event.Payload, calls map[uint64]core.Call, behind []logged) (core.Event, bool) {
+// that the core never saw. Calls are by id; turns are those under way, the event's
+// among them; behind are the events after it.
+func causeOf(p event.Payload, calls map[uint64]core.Call, turns *ledger, behind []logged) (core.Event, bool) {
 	switch p := p.(type) {
 	case *event.User:
-		return core.Event{Turn: &core.Turn{ID: p.Turn, Prompt: promptText(p)}}, true
+		return core.Event{Turn: &core.Turn{ID: p.InCore(), Prompt: promptText(p)}}, true
 	case *event.Message:
 		if p.Refused {
 			return core.Event{}, false
@@ -232,9 +234,9 @@ func causeOf(p event.Payload, calls map[uint64]core.Call, behind []logged) (core
 		}
 		return outputOf(&call{id: p.ID, op: op}, p), true
 	case *event.Note:
-		return core.Event{Cancel: &core.Cancel{Turn: p.Turn}}, p.Cancels
+		return core.Event{Cancel: &core.Cancel{Turn: turns.inCore(p.Turn)}}, p.Cancels
 	case *event.Error:
-		return core.Event{Cancel: &core.Cancel{Turn: p.Turn}}, p.Cancels
+		return core.Event{Cancel: &core.Cancel{Turn: turns.inCore(p.Turn)}}, p.Cancels
 	}
 	return core.Event{}, false
 }

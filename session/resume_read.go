@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/agent-lsp/agent-lsp/session/clock"
 	"github.com/agent-lsp/agent-lsp/session/event"
@@ -68,7 +69,9 @@ func readLog(ctx context.Context, s *Session) (*log, error) {
 func (r *reading) take(index uint64, p event.Payload) {
 	switch p := p.(type) {
 	case *event.User:
-		r.open[p.Turn] = r.reopen(p)
+		r.begun(p)
+	case *event.Queued:
+		r.queued(p)
 	case *event.Ask:
 		r.rounds[p.Turn] = p.Round
 		if t := r.open[p.Turn]; t != nil {
@@ -161,6 +164,7 @@ func (r *reading) result(p *event.Result) {
 func (r *reading) done(p *event.Done) {
 	if t := r.open[p.Turn]; t != nil {
 		r.session.queue = remove(r.session.queue, t)
+		r.unqueue(p.Turn)
 		t.finished, t.ended, t.result = true, true, TurnResult{Outcome: p.Outcome}
 		close(t.done)
 		delete(r.open, p.Turn)
@@ -171,11 +175,29 @@ func (r *reading) done(p *event.Done) {
 }
 
 // reopen rebuilds a turn that was accepted before.
-func (r *reading) reopen(u *event.User) *turn {
-	s := r.session
-	t := &turn{id: u.Turn, prompt: u.Text, settings: s.settings, done: make(chan struct{}), calls: map[uint64]*call{}}
-	s.queue = append(s.queue, t)
-	s.turns[t.id] = t
-	s.nextTurn = max(s.nextTurn, t.id)
-	return t
+func (r *reading) reopen(id uint64, text string) *turn {
+	if r.open[id] == nil {
+		r.open[id] = r.session.backlog.numbered(id, text)
+	}
+	r.open[id].prompt = text
+	return r.open[id]
+}
+
+// begun rebuilds a turn that began.
+func (r *reading) begun(u *event.User) {
+	r.session.enter(r.reopen(u.Turn, u.Text), u.InCore())
+	r.unqueue(u.Turn)
+}
+
+// queued rebuilds a prompt that waits.
+func (r *reading) queued(q *event.Queued) {
+	r.session.backlog.put(waiting{r.reopen(q.Turn, q.Text), Prompt{Text: q.Text, Context: q.Context}}, q.First)
+}
+
+// unqueue takes a turn out of those that wait.
+func (r *reading) unqueue(turn uint64) {
+	b := &r.session.backlog
+	if i := b.find(turn); i >= 0 {
+		b.entries = slices.Delete(b.entries, i, i+1)
+	}
 }

@@ -216,6 +216,10 @@ func brief(p event.Payload) string {
 	switch e := p.(type) {
 	case *event.User:
 		return "user " + e.Text
+	case *event.Queued:
+		return "queued " + e.Text
+	case *event.Steer:
+		return "steer " + e.Text
 	case *event.Ask:
 		return fmt.Sprintf("ask %d.%d", e.ID, e.Attempt)
 	case *event.Message:

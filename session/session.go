@@ -45,6 +45,7 @@ type Session struct {
 	// Owned by the loop.
 	core *core.Session
 	ledger
+	backlog backlog
 	broken error // why the core cannot be stepped any more
 	// recovered says that the core was made anew and has not taken a step since.
 	recovered bool
@@ -62,9 +63,10 @@ type Session struct {
 // turn is one prompt on its way.
 type turn struct {
 	id       uint64
-	prompt   string
+	core     uint64 // its number in the core
+	prompt   string // guarded by the session's mu until the turn begins
 	settings Settings
-	ctx      context.Context
+	ctx      context.Context // nil until the turn begins; set with the session's mu locked
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when result is final
 	ended    bool          // guarded by the session's mu
@@ -148,15 +150,9 @@ func (s *Session) prompt(p Prompt) (uint64, error) {
 		return 0, err
 	}
 	s.mu.Lock()
-	s.nextTurn++
-	t := &turn{
-		id: s.nextTurn, prompt: p.Text, settings: s.settings,
-		done: make(chan struct{}), calls: map[uint64]*call{},
-	}
-	t.ctx, t.cancel = context.WithCancel(s.ctx)
-	s.turns[t.id] = t
-	// Posted under mu, so that turns reach the core in the order of their ids.
-	ok := s.mail.post(func() { s.begin(t, p) })
+	t := s.backlog.turn(p)
+	// Posted under mu, so that prompts stand in the order of their turns.
+	ok := s.mail.post(func() { s.backlog.accept(t, p) })
 	s.mu.Unlock()
 	if !ok {
 		return 0, errClosed
@@ -177,13 +173,20 @@ func (s *Session) ended() error {
 
 // begin steps the core with a prompt. Loop only.
 func (s *Session) begin(t *turn, p Prompt) {
+	s.mu.Lock()
+	t.ctx, t.cancel = context.WithCancel(s.ctx)
+	t.settings = s.settings
+	s.mu.Unlock()
 	user := &event.User{Turn: t.id, Text: p.Text, Context: p.Context}
-	s.queue = append(s.queue, t)
+	if t.id <= s.highest {
+		user.Core = s.highest + 1
+	}
+	s.enter(t, user.InCore())
 	if err := s.open(); err != nil {
 		s.lose(err, user)
 		return
 	}
-	s.step(core.Event{Turn: &core.Turn{ID: t.id, Prompt: promptText(user)}}, user)
+	s.step(core.Event{Turn: &core.Turn{ID: t.core, Prompt: promptText(user)}}, user)
 	s.touch(func(r *store.Session) {
 		r.Turns = max(r.Turns, t.id)
 		if r.Title == nil {
@@ -207,16 +210,25 @@ func (s *Session) touch(change func(*store.Session)) {
 	}
 }
 
-// cancelTurn ends a running or queued turn; 0 is the running one. It returns false
+const cancelledByUser = "cancelled by the user"
+
+// cancelTurn ends a running turn, 0 is the one that runs, or takes a prompt that
+// waits out. Behind a turn that was cancelled nothing begins by itself. It returns false
 // when there is no such turn under way. What a turn does stops at once, also while
 // its end waits until it can be stored.
 func (s *Session) cancelTurn(ctx context.Context, id uint64) (bool, error) {
 	found := false
 	cancel := func() {
-		for _, t := range s.queue {
+		if i := s.backlog.find(id); i >= 0 {
+			found = true
+			s.backlog.withdraw(i, cancelledByUser)
+			return
+		}
+		for i, t := range s.queue {
 			if id == 0 || t.id == id {
 				found = true
-				s.end(t, &event.Note{Turn: t.id, Text: "cancelled by the user", Cancels: true})
+				s.backlog.paused = s.backlog.paused || i == 0
+				s.end(t, &event.Note{Turn: t.id, Text: cancelledByUser, Cancels: true})
 				return
 			}
 		}
@@ -224,13 +236,8 @@ func (s *Session) cancelTurn(ctx context.Context, id uint64) (bool, error) {
 	if s.journal.stopped() != nil && s.stopWork(id) {
 		return s.mail.post(cancel), nil
 	}
-	if !s.mail.call(ctx, cancel) {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		return false, errClosed
-	}
-	return found, nil
+	err := s.mail.do(ctx, cancel)
+	return found && err == nil, err
 }
 
 // stopWork ends the context of a turn under way.
@@ -238,7 +245,7 @@ func (s *Session) stopWork(id uint64) (found bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.turns {
-		if !t.ended && (id == 0 || t.id == id) {
+		if !t.ended && t.ctx != nil && (id == 0 || t.id == id) {
 			t.cancel()
 			found = true
 		}
@@ -264,7 +271,7 @@ func (s *Session) end(t *turn, why event.Payload) {
 		s.lose(s.broken, why)
 		return
 	}
-	s.step(core.Event{Cancel: &core.Cancel{Turn: t.id}}, payloads...)
+	s.step(core.Event{Cancel: &core.Cancel{Turn: t.core}}, payloads...)
 }
 
 // cutOff are the results of a turn's calls that have none, which get no other.
@@ -284,14 +291,18 @@ func (t *turn) cutOff() []event.Payload {
 // ending takes a turn off what is under way, before its end is reported: whoever
 // reads of the end finds the session at rest. Loop only.
 func (s *Session) ending(t *turn) {
-	t.cancel()
+	if t.cancel != nil {
+		t.cancel()
+	}
 	t.finished = true
 	s.queue = remove(s.queue, t)
 	s.requests.releasePictures(t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.ended = true
-	s.doing = ""
+	if len(s.queue) == 0 {
+		s.doing = ""
+	}
 }
 
 // finish makes a turn's result final, once its end is recorded. Whoever waits for
@@ -334,7 +345,7 @@ func (s *Session) info() Info {
 	i := infoOf(s.record)
 	i.State = "idle"
 	for _, t := range s.turns {
-		if !t.ended {
+		if !t.ended && t.ctx != nil {
 			i.State = "running"
 		}
 	}

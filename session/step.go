@@ -57,6 +57,9 @@ func (s *Session) step(ev core.Event, causes ...event.Payload) {
 	for _, d := range plan.done {
 		s.finish(d.turn, d.outcome)
 	}
+	if len(plan.done) > 0 {
+		defer s.backlog.next()
+	}
 	if plan.ask != nil {
 		if s.cfg.agreed != nil {
 			s.cfg.agreed(history.Agree(s.journal.history(), actions[len(actions)-1].Op.Model.Messages))
@@ -122,8 +125,37 @@ type ask struct {
 // step's actions are.
 type ledger struct {
 	queue   []*turn // accepted turns; the first one runs
+	highest uint64  // of the turns, by their numbers in the core
 	asked   chain   // what was in the core's requests so far
 	profile string  // the name that asks carry; "": the turn's own
+}
+
+// enter adds a turn that begins, with its number in the core.
+func (l *ledger) enter(t *turn, core uint64) {
+	t.core = core
+	l.highest = max(l.highest, core)
+	l.queue = append(l.queue, t)
+}
+
+// turnOf returns a turn under way by its number in the core, nil for none.
+func (l *ledger) turnOf(core uint64) *turn {
+	for _, t := range l.queue {
+		if t.core == core {
+			return t
+		}
+	}
+	return nil
+}
+
+// inCore is the number in the core of a turn under way; of another one its own, which
+// the core does not know.
+func (l *ledger) inCore(turn uint64) uint64 {
+	for _, t := range l.queue {
+		if t.id == turn {
+			return t.core
+		}
+	}
+	return turn
 }
 
 // plan turns actions into transcript events. The turn that an action belongs to
@@ -152,25 +184,24 @@ func (l *ledger) plan(actions []core.Action, calls []core.Call, causes []event.P
 		case op.Save:
 			p.save = true
 		case op.Done != nil:
-			outcome := outcomeOf(op.Done, causes[0])
-			for _, t := range queue {
-				if t.id == op.Done.Turn {
-					p.done = append(p.done, ending{t, outcome})
-					queue = remove(queue, t)
-				}
+			id := op.Done.Turn
+			if t := l.turnOf(op.Done.Turn); t != nil {
+				id = t.id
+				p.done = append(p.done, ending{t, outcomeOf(op.Done, id, causes[0])})
+				queue = remove(queue, t)
 			}
-			p.payloads = append(p.payloads, &event.Done{Turn: op.Done.Turn, ID: a.ID, Outcome: outcome})
+			p.payloads = append(p.payloads, &event.Done{Turn: id, ID: a.ID, Outcome: outcomeOf(op.Done, id, causes[0])})
 		}
 	}
 	return p
 }
 
 // outcomeOf is how a turn ended. To the core a failure is a cancel.
-func outcomeOf(done *core.Done, cause event.Payload) string {
+func outcomeOf(done *core.Done, turn uint64, cause event.Payload) string {
 	if !done.Outcome.Cancelled {
 		return "complete"
 	}
-	if e, ok := cause.(*event.Error); ok && e.Turn == done.Turn {
+	if e, ok := cause.(*event.Error); ok && e.Turn == turn {
 		return "failed"
 	}
 	return "cancelled"

@@ -75,21 +75,11 @@ func (m *Manager) Undo(ctx context.Context, r UndoRequest) (Undone, error) {
 
 // undoable is the session that an undo is about.
 func (m *Manager) undoable(r UndoRequest) (*Session, error) {
-	var s *Session
-	if r.Session != nil {
-		var err error
-		if s, err = m.session(*r.Session); err != nil {
-			return nil, err
-		}
-	} else {
-		m.mu.Lock()
-		s = m.sessions[m.recent[r.Root]]
-		m.mu.Unlock()
-		if s == nil {
-			return nil, &ArgumentError{"session", "there is none for this root yet"}
-		}
+	s, err := m.latest(r.Session, r.Root)
+	if err != nil {
+		return nil, err
 	}
-	if len(s.running()) > 0 {
+	if slices.ContainsFunc(s.running(), func(t RunningTurn) bool { return t.Doing != queuedDoing }) {
 		return nil, &ArgumentError{"session", "a turn is running; cancel it or wait for its end, then undo"}
 	}
 	return s, nil

@@ -20,6 +20,8 @@ type Kind string
 // The kinds of event. A reader keeps unknown ones and skips them in folds.
 const (
 	KindUser       Kind = "user"
+	KindQueued     Kind = "queued"
+	KindSteer      Kind = "steer"
 	KindAsk        Kind = "ask"
 	KindMessage    Kind = "message"
 	KindCall       Kind = "call"
@@ -38,6 +40,8 @@ const (
 // kinds are all kinds of event, with what an event of each is read into.
 var kinds = map[Kind]func() Payload{
 	KindUser:       func() Payload { return new(User) },
+	KindQueued:     func() Payload { return new(Queued) },
+	KindSteer:      func() Payload { return new(Steer) },
 	KindAsk:        func() Payload { return new(Ask) },
 	KindMessage:    func() Payload { return new(Message) },
 	KindCall:       func() Payload { return new(Call) },
@@ -59,11 +63,43 @@ func Kinds() []Kind { return slices.Sorted(maps.Keys(kinds)) }
 // Payload is one event's content.
 type Payload interface{ Kind() Kind }
 
-// User is a prompt that was accepted as a turn.
+// User is a prompt whose turn begins. (In transcripts of before also one that waits
+// for the turn under way.)
 type User struct {
 	Turn    uint64    `json:"turn"`
 	Text    string    `json:"text"`
 	Context []Context `json:"context,omitempty"`
+	// Core is the turn's number in the core, which takes only rising ones, where it
+	// is another: the person had a later prompt begin first.
+	Core uint64 `json:"core,omitzero"`
+}
+
+// InCore is the turn's number in the core.
+func (u *User) InCore() uint64 {
+	if u.Core != 0 {
+		return u.Core
+	}
+	return u.Turn
+}
+
+// Queued is a prompt that waits for the turn under way. The same turn again has
+// another text or place; its user event says that it begins, its done event that it
+// was withdrawn.
+type Queued struct {
+	Turn    uint64    `json:"turn"`
+	Text    string    `json:"text"`
+	Context []Context `json:"context,omitempty"`
+	First   bool      `json:"first,omitzero"` // it is the next one to begin
+	// Steered says that it is made of what was said into a turn that ended without
+	// another request.
+	Steered bool `json:"steered,omitzero"`
+}
+
+// Steer is what the person said into a turn that runs. The turn's next request has
+// it, behind all results.
+type Steer struct {
+	Turn uint64 `json:"turn"`
+	Text string `json:"text"`
 }
 
 // Context is a place that the person pointed at. Lines are 1-based, both
@@ -288,6 +324,8 @@ type Unknown struct {
 }
 
 func (*User) Kind() Kind       { return KindUser }
+func (*Queued) Kind() Kind     { return KindQueued }
+func (*Steer) Kind() Kind      { return KindSteer }
 func (*Ask) Kind() Kind        { return KindAsk }
 func (*Message) Kind() Kind    { return KindMessage }
 func (*Call) Kind() Kind       { return KindCall }

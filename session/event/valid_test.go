@@ -49,6 +49,8 @@ func TestAnEventOfAnyBytesIsStored(t *testing.T) {
 		},
 		{&event.Summary{Text: bad, ProviderID: bad}, &event.Summary{Text: text, ProviderID: text}},
 		{&event.Activation{Defs: []jsontext.Value{[]byte(bad), []byte(`{}`)}}, &event.Activation{Defs: []jsontext.Value{nil, []byte(`{}`)}}},
+		{&event.Queued{Text: bad, Context: []event.Context{{Path: bad}}}, &event.Queued{Text: text, Context: []event.Context{{Path: name}}}},
+		{&event.Steer{Text: bad}, &event.Steer{Text: text}},
 		{&event.Emit{Text: bad}, &event.Emit{Text: text}},
 		{&event.Done{Outcome: bad}, &event.Done{Outcome: text}},
 		{&event.Error{Source: bad, Message: bad}, &event.Error{Source: text, Message: text}},

@@ -8,7 +8,7 @@ import (
 
 // Agree reports the first difference between a folded history and the core's own
 // conversation: the text of users and agents, calls by id, and each result's text
-// and whether it failed. What the core never knew is passed over: notes, replies
+// and whether it failed. What the core never knew is passed over: notes, steers, replies
 // without text and calls, and replies that were refused before they reached it.
 // So is the wording of a cancelled call's result, of which each side has its own,
 // and the order of results, which the core keeps as they arrived.
@@ -48,7 +48,7 @@ func unknownToCore(m Message) bool {
 		return true
 	}
 	if m.Role == User {
-		return false
+		return m.Steer
 	}
 	for _, c := range m.Calls {
 		if c.ID != 0 {

@@ -20,8 +20,9 @@ type Folder struct {
 	activations []Activation
 
 	running  uint64    // the turn that runs, 0 for none
-	highest  uint64    // the highest turn accepted
-	queue    []Message // prompts that wait, in order
+	highest  uint64    // the highest turn accepted, by its number in the core
+	queue    []Message // prompts that wait in the core, in order
+	steers   []Message // for the next request
 	notes    []Message // for the start of the next turn
 	answered uint64    // the highest ask whose reply reached the core
 
@@ -45,6 +46,12 @@ func (f *Folder) Add(e store.Event, p event.Payload) error {
 	switch p := p.(type) {
 	case *event.User:
 		return f.user(e.Index, p)
+	case *event.Steer:
+		f.steers = append(f.steers, Message{ID: e.Index, Role: User, Text: p.Text, Steer: true})
+	case *event.Queued:
+		if p.Steered {
+			f.steers = nil
+		}
 	case *event.Message:
 		f.message(e.Index, p)
 	case *event.Ask:
@@ -83,7 +90,7 @@ func (f *Folder) History() History {
 
 // user takes a prompt. The core ignores a turn that it has seen, so does this.
 func (f *Folder) user(index uint64, u *event.User) error {
-	if u.Turn != 0 && u.Turn <= f.highest {
+	if u.Turn != 0 && u.InCore() <= f.highest {
 		return nil
 	}
 	meta, err := metadata(u.Context)
@@ -91,7 +98,7 @@ func (f *Folder) user(index uint64, u *event.User) error {
 		return fmt.Errorf("fold transcript event %d: %w", index, err)
 	}
 	m := Message{ID: index, Role: User, Text: Prompt(u.Text, u.Context), Metadata: meta, Turn: u.Turn}
-	f.highest = max(f.highest, u.Turn)
+	f.highest = max(f.highest, u.InCore())
 	if f.running != 0 {
 		f.queue = append(f.queue, m)
 		return nil
@@ -151,10 +158,25 @@ func (f *Folder) message(index uint64, m *event.Message) {
 	f.numbering, f.numbered = true, 0
 }
 
-// ask settles what is still open of other turns: in the core those calls ended as
-// cancelled, and a result that comes after the model was asked again would change
-// what it has read already.
+// Steers are the texts that were said into a turn and that no request has yet.
+func (f *Folder) Steers() []string {
+	var out []string
+	for _, m := range f.steers {
+		out = append(out, m.Text)
+	}
+	return out
+}
+
+// ask adds what was said into the turn, and settles what is still open of others: in
+// the core those calls ended as cancelled, and a result that comes after the model was
+// asked again would change what it has read already.
 func (f *Folder) ask(a *event.Ask) {
+	for _, m := range f.steers {
+		m.Turn = a.Turn
+		f.messages = append(f.messages, m)
+		f.numbering = false
+	}
+	f.steers = nil
 	for i := range f.messages {
 		if f.open == 0 {
 			return

@@ -63,6 +63,7 @@ type Message struct {
 	Failed   bool // left out of everything that a model is shown
 	Calls    []Call
 	Turn     uint64         // the turn it belongs to, 0 when unknown
+	Steer    bool           // said into its turn while that ran; the core does not know of it
 	Sealed   jsontext.Value // the provider's own form of the reasoning, or nil
 	Profile  string         // of the model that said it, "" when unknown
 }
