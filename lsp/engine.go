@@ -46,6 +46,12 @@ type Engine interface {
 	// Cancel stops a turn, the running one without a number; without a session it
 	// stops whatever runs. It reports whether there was anything to stop.
 	Cancel(ctx context.Context, id *uuid.UUID, turn *uint64) (bool, error)
+	// Steer says something into the turn that runs, whose number it returns. Without an
+	// id the session of root that was used last is meant.
+	Steer(ctx context.Context, id *uuid.UUID, root, text string) (session uuid.UUID, turn uint64, err error)
+	// Queue changes the prompts that wait in a session, found like Steer's, and returns
+	// those that are left, the next one first.
+	Queue(ctx context.Context, id *uuid.UUID, root string, c session.QueueChange) (uuid.UUID, []session.QueueEntry, error)
 	// New creates a session.
 	New(ctx context.Context, n session.NewSession) (uuid.UUID, error)
 	// List returns the sessions in order of creation, then id.

@@ -136,6 +136,16 @@ func (e *fakeEngine) Undo(_ context.Context, r session.UndoRequest) (session.Und
 	return session.Undone{Session: e.id, Turn: 1, Files: []string{"a.go"}, NotCovered: []string{}}, e.err
 }
 
+func (e *fakeEngine) Steer(_ context.Context, id *uuid.UUID, root, text string) (uuid.UUID, uint64, error) {
+	e.log("steer %s %q in %s", show(id), text, root)
+	return e.id, 3, e.err
+}
+
+func (e *fakeEngine) Queue(_ context.Context, id *uuid.UUID, root string, c session.QueueChange) (uuid.UUID, []session.QueueEntry, error) {
+	e.log("queue %s %d %s %t %t in %s", show(id), c.Entry, show(c.Text), c.Remove, c.Next, root)
+	return e.id, []session.QueueEntry{{ID: 4, Text: "later"}}, e.err
+}
+
 func (e *fakeEngine) Profiles() []session.ProfileInfo { return e.profiles }
 
 func (e *fakeEngine) SelectProfile(_ context.Context, name string) error {

@@ -28,6 +28,8 @@ var commandTable = map[string]command{
 	"agent.prompt":          commands.prompt,
 	"agent.cancel":          commands.cancel,
 	"agent.fix":             commands.fix,
+	"agent.steer":           commands.steer,
+	"agent.queue":           commands.queue,
 	"agent.session.new":     commands.sessionNew,
 	"agent.session.list":    commands.sessionList,
 	"agent.session.resume":  commands.sessionResume,

@@ -56,6 +56,8 @@ func (m *markdown) event(e session.Entry, p event.Payload) {
 	switch p := p.(type) {
 	case *event.User:
 		m.user(e, p)
+	case *event.Steer:
+		m.quote(p.Text)
 	case *event.Message:
 		if p.Text != nil {
 			m.prose(*p.Text)

@@ -46,7 +46,7 @@ type Session struct {
 	core *core.Session
 	ledger
 	backlog backlog
-	broken error // why the core cannot be stepped any more
+	broken  error // why the core cannot be stepped any more
 	// recovered says that the core was made anew and has not taken a step since.
 	recovered bool
 	asking    chan struct{} // closed when the last ask has come back; nil before the first

@@ -25,6 +25,8 @@ func (p *people) event(payload event.Payload) {
 	switch e := payload.(type) {
 	case *event.User:
 		p.line("> %s", indent(e.Text, "  "))
+	case *event.Steer:
+		p.line("\n> %s", indent(e.Text, "  "))
 	case *event.Message:
 		p.calls = map[uint64]string{}
 		if e.Text != nil && len(e.Calls) > 0 {

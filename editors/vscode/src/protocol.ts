@@ -38,6 +38,10 @@ export type CheckOutcome = 'found' | 'clean' | 'skipped' | 'failed';
 /** What a transcript's event contains. Kinds that are not listed are kept and skipped. */
 export type AgentEvent =
   | { kind: 'user'; turn: number; text: string; context?: Place[] }
+  /** A prompt that waits; it stands in the transcript where its turn begins. */
+  | { kind: 'queued'; turn: number; text: string; first?: boolean }
+  /** Said into a turn that runs. */
+  | { kind: 'steer'; turn: number; text: string }
   | { kind: 'ask'; turn: number; id: number; round: number; attempt: number; profile: string }
   | { kind: 'message'; turn: number; ask: number; text: string | null; calls: FunctionCall[]; refused?: boolean; profile?: string }
   /** Transcripts of older servers have neither title nor effect. */

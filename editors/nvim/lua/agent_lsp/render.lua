@@ -109,6 +109,12 @@ function on.user(doc, e, at)
   end
 end
 
+function on.steer(doc, e)
+  local out = {}
+  quote(out, e.text)
+  block(doc, out)
+end
+
 function on.ask(doc)
   clear_stream(doc)
   doc.asking = true

@@ -67,6 +67,9 @@ export class Transcript {
       case 'user':
         this.blocks.push({ ...base, turn: e.turn, type: 'prompt', text: e.text, places: e.context ?? [] });
         break;
+      case 'steer':
+        this.blocks.push({ ...base, turn: e.turn, type: 'prompt', text: e.text, places: [] });
+        break;
       case 'ask':
         this.endLive(undefined); // an attempt before it was given up
         break;
