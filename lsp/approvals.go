@@ -23,6 +23,8 @@ type approveParams struct {
 	Title     string             `json:"title"`
 	Detail    string             `json:"detail"`
 	Decisions []session.Decision `json:"decisions"`
+	// Labels are what each of Decisions is called here; absent when that is the usual.
+	Labels []string `json:"labels,omitempty"`
 }
 
 // The actions of window/showMessageRequest.
@@ -71,8 +73,15 @@ func (s agentSide) askApproval(ctx context.Context, q session.Question) (session
 	if q.ID == 0 {
 		decisions = []session.Decision{session.AllowOnce, session.Deny}
 	}
+	var labels []string
+	if q.Choices != nil {
+		decisions = nil
+		for _, c := range q.Choices {
+			decisions, labels = append(decisions, c.Decision), append(labels, c.Label)
+		}
+	}
 	err := s.call(ctx, methodApprove, approveParams{
-		Session: q.Session, Turn: q.Turn, ID: q.ID, Title: q.Title, Detail: q.Detail, Decisions: decisions,
+		Session: q.Session, Turn: q.Turn, ID: q.ID, Title: q.Title, Detail: q.Detail, Decisions: decisions, Labels: labels,
 	}, &result)
 	if err != nil {
 		return session.Answer{}, err
@@ -96,6 +105,12 @@ func (s agentSide) askMessage(ctx context.Context, q session.Question) (session.
 	if q.ID == 0 {
 		actions = []protocol.MessageActionItem{{Title: actionUnsaved}, {Title: actionWait}}
 	}
+	if q.Choices != nil {
+		actions = nil
+		for _, c := range q.Choices {
+			actions = append(actions, protocol.MessageActionItem{Title: c.Label})
+		}
+	}
 	var picked *protocol.MessageActionItem
 	err := s.call(ctx, protocol.MethodWindowShowMessageRequest, &protocol.ShowMessageRequestParams{
 		Type: protocol.MessageTypeInfo, Message: text,
@@ -104,9 +119,15 @@ func (s agentSide) askMessage(ctx context.Context, q session.Question) (session.
 	if err != nil {
 		return session.Answer{}, err
 	}
-	switch {
-	case picked == nil:
+	if picked == nil {
 		return session.Answer{Decision: session.Deny, Reason: "dismissed"}, nil
+	}
+	for _, c := range q.Choices {
+		if c.Label == picked.Title {
+			return session.Answer{Decision: c.Decision}, nil
+		}
+	}
+	switch {
 	case picked.Title == actionOnce, picked.Title == actionUnsaved:
 		return session.Answer{Decision: session.AllowOnce}, nil
 	case picked.Title == actionSession:

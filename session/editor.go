@@ -45,6 +45,15 @@ type Question struct {
 	ID      uint64 // the core's call, from 1
 	Title   string
 	Detail  string // the whole command with its cwd, or the diff
+	// Choices are the decisions that are offered and what each is called; none means
+	// the usual ones.
+	Choices []Choice
+}
+
+// Choice is a decision as a person is offered it.
+type Choice struct {
+	Decision Decision
+	Label    string
 }
 
 // Decision is what a person decided.

@@ -17,6 +17,9 @@ const waitingPrefix = "waiting for you: "
 // the core's words.
 const refusedPrefix = "refused: "
 
+// rejectedPrefix starts the result of a call that a person or a rule did not allow.
+const rejectedPrefix = "rejected: "
+
 // cancelledText is the result of the calls of a turn that was cancelled.
 const cancelledText = "cancelled"
 
@@ -100,9 +103,9 @@ func (s *Session) runCall(t *turn, p *performed) tools.Outcome {
 		if strings.HasPrefix(p.decision.Reason, refusedPrefix) {
 			return tools.Outcome{State: tools.Failed, Text: p.decision.Reason}
 		}
-		return tools.Outcome{State: tools.Rejected, Text: "rejected: " + p.decision.Reason}
+		return tools.Outcome{State: tools.Rejected, Text: rejectedPrefix + p.decision.Reason}
 	case tools.Ask:
-		if out, ok := s.approve(t, p); !ok {
+		if out, ok := s.approve(t, p, nil); !ok {
 			return out
 		}
 	}
@@ -110,26 +113,50 @@ func (s *Session) runCall(t *turn, p *performed) tools.Outcome {
 	if p.decision.Mutates {
 		s.work.begin(t.id, p.call.id)
 	}
-	return s.tools.Run(t.ctx, p.call.op, fmt.Sprintf("Agent, turn %d: %s", t.id, titleOf(t.prompt)))
+	label := fmt.Sprintf("Agent, turn %d: %s", t.id, titleOf(t.prompt))
+	out := s.tools.Run(t.ctx, p.call.op, label)
+	if out.Again != nil && t.ctx.Err() == nil {
+		return s.runAgain(t, p, out, label)
+	}
+	return out
 }
 
-// approve asks the person.
-func (s *Session) approve(t *turn, p *performed) (tools.Outcome, bool) {
+// runAgain runs a call again that the sandbox stopped, with what it lacked, if policy
+// and the person allow that.
+func (s *Session) runAgain(t *turn, p *performed, first tools.Outcome, label string) tools.Outcome {
+	again := first.Again
+	d := s.tools.Decide(t.ctx, again.Op)
+	d.Title, d.Detail = again.Title, again.Detail
+	switch d.Verdict {
+	case tools.Deny:
+		return again.Kept(first, d.Reason)
+	case tools.Ask:
+		choices := []Choice{{AllowOnce, again.Yes}, {AllowSession, again.Always}, {Deny, again.No}}
+		if out, ok := s.approve(t, &performed{call: p.call, decision: d}, choices); !ok {
+			return again.Kept(first, strings.TrimPrefix(out.Text, rejectedPrefix))
+		}
+	}
+	s.setDoing(again.Yes)
+	return again.Twice(first, s.tools.Run(t.ctx, again.Op, label))
+}
+
+// approve asks the person: with choices, whether a call that has run runs once more.
+func (s *Session) approve(t *turn, p *performed, choices []Choice) (tools.Outcome, bool) {
 	d := p.decision
 	failed := func(err error) (tools.Outcome, bool) {
 		return tools.Outcome{State: tools.Failed, Text: "not run: " + err.Error()}, false
 	}
-	asked := &event.Approval{Turn: t.id, ID: p.call.id, State: "asked", Title: d.Title, Detail: d.Detail}
+	asked := &event.Approval{Turn: t.id, ID: p.call.id, State: "asked", Title: d.Title, Detail: d.Detail, Again: choices != nil}
 	if _, err := s.journal.record(s.ctx, asked); err != nil {
 		return failed(err)
 	}
 	s.setDoing(waitingPrefix + asked.Title)
-	a := s.editor.Approve(t.ctx, Question{Session: s.id, Turn: t.id, ID: p.call.id, Title: asked.Title, Detail: asked.Detail})
+	a := s.editor.Approve(t.ctx, Question{Session: s.id, Turn: t.id, ID: p.call.id, Title: asked.Title, Detail: asked.Detail, Choices: choices})
 	if t.ctx.Err() != nil {
 		return tools.Outcome{State: tools.Cancelled, Text: cancelledText}, false
 	}
 	if _, err := s.journal.record(s.ctx, &event.Approval{
-		Turn: t.id, ID: p.call.id, State: "answered", Decision: string(a.Decision), Reason: a.Reason,
+		Turn: t.id, ID: p.call.id, State: "answered", Decision: string(a.Decision), Reason: a.Reason, Again: choices != nil,
 	}); err != nil {
 		return failed(err)
 	}
@@ -144,7 +171,7 @@ func (s *Session) approve(t *turn, p *performed) (tools.Outcome, bool) {
 	if reason == "" {
 		reason = "by the user"
 	}
-	return tools.Outcome{State: tools.Rejected, Text: "rejected: " + reason}, false
+	return tools.Outcome{State: tools.Rejected, Text: rejectedPrefix + reason}, false
 }
 
 // resultBound is how many bytes one result of a turn's calls has at most.

@@ -94,7 +94,7 @@ func (r *reading) take(index uint64, p event.Payload) {
 			r.refused[p.ID] = &call{id: p.ID, index: index, name: p.Name, args: p.Arguments, refused: true}
 		}
 	case *event.Approval:
-		r.asked[p.ID] = p.State == "asked"
+		r.asked[p.ID] = p.State == "asked" && !p.Again
 	case *event.Intent:
 		r.intents[p.ID] = p
 	case *event.Result:

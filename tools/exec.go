@@ -45,9 +45,9 @@ func (t execTool) decide(op execArgs) Decision {
 	if t.policy().Untrusted {
 		d.Verdict, d.Reason = Deny, untrusted
 	}
-	asks := op.Network && t.cfg.Exec.AskNetwork
+	asks := t.connects(op) && t.cfg.Exec.AskNetwork
 	if asks {
-		d.Title, d.Detail, d.Key = d.Title+" with network", d.Detail+"\nwith network", d.Key+" with network"
+		d.Title, d.Detail, d.Key = d.Title+" with network", d.Detail+"\nwith network", d.Key+withNetworkKey
 	}
 	d = t.applyRules(d, subject{family: FamilyExec, argv: op.Argv}, "")
 	if asks && d.Verdict == Allow && t.policy().Mode != ModeAll && !t.isGranted(d.Key) {
@@ -64,6 +64,15 @@ func (t execTool) decide(op execArgs) Decision {
 	}
 	return d
 }
+
+// connects reports whether a call is to run with network: it says so, or the person
+// allowed that for all such commands.
+func (t execTool) connects(op execArgs) bool {
+	return op.Network || t.isGranted("exec "+execKey(op.Argv)+withNetworkKey)
+}
+
+// withNetworkKey ends the key of a command that runs with network.
+const withNetworkKey = " with network"
 
 func execDetail(op execArgs) string {
 	cwd := "."
@@ -90,8 +99,17 @@ func (t execTool) run(ctx context.Context, op execArgs) Outcome {
 		return failf("not run: the working directory: %s", err)
 	}
 	spec := proc.Spec{Argv: op.Argv, Dir: dir, Env: t.env(), Timeout: t.cfg.Exec.Timeout}
-	spec.Policy = t.confinement(op.Network)
-	return t.command(ctx, spec, true)
+	connects := t.connects(op)
+	box := t.cfg.Exec.Sandbox
+	if box != nil && (!box.Network || t.cfg.Exec.AskNetwork && !connects) {
+		spec.Env = withoutRetries(spec.Env)
+	}
+	spec.Policy = t.confinement(connects)
+	out, r := t.command(ctx, spec, true)
+	if t.cfg.Exec.AskNetwork && box != nil && !connects && wasOffline(r) {
+		out.Again = withNetwork(op, out)
+	}
+	return out
 }
 
 // env returns the environment of a command: no secrets, and settings that keep
@@ -105,9 +123,20 @@ func (t execTool) env() []string {
 	return env
 }
 
+// withoutRetries keeps installers from trying a network again that is not there, some
+// of them for minutes.
+func withoutRetries(env []string) []string {
+	for _, name := range []string{"npm_config_fetch_retries", "PIP_RETRIES", "UV_HTTP_RETRIES", "CARGO_NET_RETRY"} {
+		if _, ok := proc.Getenv(env, name); !ok {
+			env = proc.Setenv(env, name, "0")
+		}
+	}
+	return env
+}
+
 // command runs a program. The outcome's text reports how it ended, what it printed
 // and which files it changed.
-func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) Outcome {
+func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) (Outcome, proc.Result) {
 	var detector *changeDetector
 	if mutates {
 		detector = newChangeDetector(ctx, e)
@@ -115,18 +144,18 @@ func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) Ou
 	r, err := proc.Run(ctx, spec)
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) {
-			return failf("%s may not be run: permission denied", spec.Argv[0])
+			return failf("%s may not be run: permission denied", spec.Argv[0]), r
 		}
-		return failf("%s could not be started: %s", spec.Argv[0], err)
+		return failf("%s could not be started: %s", spec.Argv[0], err), r
 	}
 	out := Outcome{State: stateOf(r), Text: ended(spec, r, e.cfg.Exec.Output) + putBackText(workspace.RealPath(e.ws.Dir()), r.PutBack)}
-	out.Text += e.stoppedText(r)
+	out.Text += e.offlineText(r) + e.stoppedText(r)
 	// What is done is done, also when the turn was cancelled meanwhile.
 	if detector != nil {
 		out.Touched = detector.changed(context.WithoutCancel(ctx))
 		out.Text += touchedText(out.Touched)
 	}
-	return out
+	return out, r
 }
 
 // stateOf returns the state of a call whose program ended with this result.

@@ -129,10 +129,11 @@ func (t gitTool) run(ctx context.Context, op gitArgs) Outcome {
 		return failf("not run: %s", untrusted)
 	}
 	env := t.env(c.name)
-	return t.command(ctx, proc.Spec{
+	out, _ := t.command(ctx, proc.Spec{
 		Argv: slices.Concat([]string{"git"}, gitSafe, []string{c.name}, c.flags, c.args), Dir: dir, Env: env,
 		Timeout: t.cfg.Exec.Timeout, Policy: t.confinement(c, env),
 	}, !c.reads)
+	return out
 }
 
 // runReading performs a call that only reads, which needs no approval.

@@ -118,18 +118,12 @@ func (e *Executor) writable() []string {
 	return out
 }
 
-const noNetwork = "[no network in the sandbox]"
-
 // stopped are the messages of programs that the sandbox stopped, each with the
 // explanation for the model, so that it does not try other ways.
 var stopped = []struct {
 	prints *regexp.Regexp
 	says   string
 }{
-	{
-		regexp.MustCompile(`(?i)could not resolve host|name resolution|network is unreachable|no such host|ENOTFOUND|EAI_AGAIN|ENETUNREACH|socket: permission denied`),
-		noNetwork,
-	},
 	{
 		regexp.MustCompile(`Read-only file system|Device or resource busy|EROFS`),
 		"[the sandbox: commands write inside the workspace, to temporary files and to caches; not to git's settings and hooks, nor to files that editors and agents obey]",
@@ -140,21 +134,23 @@ var stopped = []struct {
 	},
 }
 
-// stoppedText explains what the sandbox probably stopped.
+// stoppedText explains what the sandbox probably stopped, besides the network.
 func (e *Executor) stoppedText(r proc.Result) string {
 	if r.OK() || e.cfg.Exec.Sandbox == nil {
 		return ""
 	}
 	var out string
 	for _, s := range stopped {
-		if s.prints.Match(r.Stderr.Bytes()) || s.prints.Match(r.Stdout.Bytes()) {
+		if prints(r, s.prints) {
 			out += "\n" + s.says
-			if s.says == noNetwork && e.cfg.Exec.AskNetwork {
-				out += " [network: true in the call asks the person for it]"
-			}
 		}
 	}
 	return out
+}
+
+// prints reports whether a program printed something like this.
+func prints(r proc.Result, like *regexp.Regexp) bool {
+	return like.Match(r.Stderr.Bytes()) || like.Match(r.Stdout.Bytes())
 }
 
 // putBackText lists the protected places that a command changed.

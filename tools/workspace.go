@@ -91,6 +91,9 @@ type Outcome struct {
 	// only where that is not the Edit's After: to the model's own view of a file in
 	// which the edit met others' changes, or to Unread. It wins over the Edit.
 	ReadHash string
+	// Again is set when the sandbox stopped a command that may be run again with what it
+	// lacked, once that is allowed.
+	Again *Again
 	// Touched are files that a command was seen to change, relative to the root.
 	Touched []string
 }

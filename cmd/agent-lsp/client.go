@@ -24,7 +24,7 @@ type client struct {
 	// transcript gets each event in order.
 	transcript func(index uint64, at time.Time, p event.Payload, raw jsontext.Value)
 	// approve answers whether a call may be performed.
-	approve func(title, detail string) bool
+	approve func(title, detail, question string) bool
 	// unsaved gets why the session cannot be saved. Nobody is there to say that it
 	// shall go on all the same.
 	unsaved chan string
@@ -70,10 +70,10 @@ func (c *client) handle(ctx context.Context, req *jsonrpc2.Request) (any, error)
 		return nil, nil
 	case "agent/approve":
 		var p struct {
-			ID      uint64   `json:"id"`
-			Title   string   `json:"title"`
-			Detail  string   `json:"detail"`
-			Command []string `json:"command"`
+			ID     uint64   `json:"id"`
+			Title  string   `json:"title"`
+			Detail string   `json:"detail"`
+			Labels []string `json:"labels"`
 		}
 		if err := json.Unmarshal(req.Params(), &p); err != nil {
 			return nil, fmt.Errorf("read the question: %w", err)
@@ -86,8 +86,11 @@ func (c *client) handle(ctx context.Context, req *jsonrpc2.Request) (any, error)
 			return map[string]string{"decision": "deny"}, nil
 		}
 		jsonrpc2.Async(ctx) // a person may take their time; the transcript goes on
-		decision := "deny"
-		if c.approve(p.Title, p.Detail) {
+		decision, question := "deny", "Allow"
+		if len(p.Labels) > 0 {
+			question = p.Labels[0]
+		}
+		if c.approve(p.Title, p.Detail, question) {
 			decision = "allow_once"
 		}
 		return map[string]string{"decision": decision}, nil

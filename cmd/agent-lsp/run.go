@@ -180,10 +180,10 @@ func (r *runCommand) options() (map[string]any, error) {
 }
 
 // approver answers questions by the flags, or from the terminal.
-func (r *runCommand) approver(std stdio) func(title, detail string) bool {
+func (r *runCommand) approver(std stdio) func(title, detail, question string) bool {
 	var mu sync.Mutex // one question at a time
 	answers := bufio.NewReader(std.in)
-	return func(title, detail string) bool {
+	return func(title, detail, question string) bool {
 		switch {
 		case r.Yes:
 			return true
@@ -192,7 +192,7 @@ func (r *runCommand) approver(std stdio) func(title, detail string) bool {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Fprintf(std.err, "\n%s\n%s\nAllow? [y/N] ", plain(title), plain(detail))
+		fmt.Fprintf(std.err, "\n%s\n%s\n%s? [y/N] ", plain(title), plain(detail), plain(question))
 		line, err := answers.ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			fmt.Fprintln(std.err, "denied: cannot read the answer:", err)

@@ -171,6 +171,9 @@ type Approval struct {
 	Detail   string `json:"detail,omitempty"`   // the whole command or diff
 	Decision string `json:"decision,omitempty"` // "allow_once", "allow_session" or "deny"
 	Reason   string `json:"reason,omitempty"`
+	// Again says that the call has run already, and the question is whether it runs once
+	// more with what the sandbox kept from it.
+	Again bool `json:"again,omitzero"`
 }
 
 // Intent is an edit that is about to be made, recorded before it is: from the

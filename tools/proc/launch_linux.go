@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -14,7 +15,8 @@ import (
 // dropped its rights for good: what it starts has no more rights. The thread is
 // not the process's first, because signals to a process are judged by that one.
 type launcher struct {
-	jobs chan launch
+	jobs    chan launch
+	refused atomic.Int64 // internet sockets that programs could not make
 }
 
 type launch struct {
@@ -57,7 +59,7 @@ func (l *launcher) live(s Sandbox, ready chan<- error) {
 		<-done
 		return
 	}
-	if err := surrender(s); err != nil {
+	if err := l.surrender(s); err != nil {
 		ready <- err
 		return
 	}
@@ -76,7 +78,7 @@ func (l *launcher) start(path string, argv []string, attr *syscall.ProcAttr) (in
 }
 
 // surrender drops the rights of this thread that a sandbox does not give to programs.
-func surrender(s Sandbox) error {
+func (l *launcher) surrender(s Sandbox) error {
 	if err := dropCapabilities(s.Mechanism == Namespaces); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)
 	}
@@ -86,11 +88,15 @@ func surrender(s Sandbox) error {
 	}
 	f := filter{inet: true, unixSockets: true}
 	if s.Mechanism == Landlock {
-		f = filter{inet: s.Network, unixSockets: abi >= abiResolveUnix || len(s.Sockets) > 0, keep: []int{os.Getpid(), unix.Gettid()}}
+		f = filter{inet: s.Network, count: !s.Network, unixSockets: abi >= abiResolveUnix || len(s.Sockets) > 0, keep: []int{os.Getpid(), unix.Gettid()}}
 	} else if s.Network && abi < abiScopes {
 		f.unixSockets = len(s.Sockets) > 0 // abstract ones are the host's
 	}
-	return f.install()
+	listener, err := f.install()
+	if err == nil && listener >= 0 {
+		go refuseSockets(listener, &l.refused)
+	}
+	return err
 }
 
 // rootKeeps are the capabilities that root's programs keep inside a sandbox's user

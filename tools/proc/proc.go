@@ -73,6 +73,9 @@ type Result struct {
 	// LeftRunning says that the program ended by itself and left others running
 	// that kept its output open; they were ended.
 	LeftRunning bool
+	// Offline says that the program, or something that it started, tried to reach
+	// another machine from a sandbox without network, as the kernel counted.
+	Offline bool
 	// PutBack are the protected places that were found changed when all had ended,
 	// and that look as before again.
 	PutBack []string
@@ -166,6 +169,8 @@ func expired(ctx context.Context, s Spec) (Result, bool) {
 type exit struct {
 	code   int
 	signal string
+	// offline says that something of it tried to reach another machine, and could not.
+	offline bool
 }
 
 // child is a started program with its group.
@@ -230,6 +235,7 @@ func run(ctx context.Context, path string, spec Spec) (Result, error) {
 		r.LeftRunning = !awaitBoth(out, errs, drain)
 	}
 	e, err := c.destroy()
+	r.Offline = e.offline
 	if ended && err == nil {
 		r.Code, r.Signal = e.code, e.signal
 	}

@@ -36,6 +36,7 @@ const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID 
 // filter says what a filter refuses besides refusedCalls.
 type filter struct {
 	inet, unixSockets bool  // whether such sockets may be made
+	count             bool  // has internet sockets refused by whom install's listener is for
 	keep              []int // this process and its threads that must not be signalled
 }
 
@@ -60,6 +61,8 @@ func (p *program) add(code uint16, k uint32, yes, no uint8) {
 
 func (p *program) load(offset uint32) { p.add(loadWord, offset, 0, 0) }
 func (p *program) allow()             { p.add(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_ALLOW, 0, 0) }
+
+func (p *program) notify() { p.add(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_USER_NOTIF, 0, 0) }
 
 func (p *program) refuse(errno unix.Errno) {
 	p.add(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_ERRNO|uint32(errno), 0, 0)
@@ -135,6 +138,11 @@ func (f filter) sockets(p *program) {
 			p.allow()
 			p.add(jumpEqual, unix.AF_INET6, 0, 1)
 			p.allow()
+		} else if f.count {
+			p.add(jumpEqual, unix.AF_INET, 0, 1)
+			p.notify()
+			p.add(jumpEqual, unix.AF_INET6, 0, 1)
+			p.notify()
 		}
 		if f.unixSockets {
 			p.add(jumpEqual, unix.AF_UNIX, 0, 1)
@@ -171,22 +179,35 @@ func (f filter) signals(p *program) {
 	}
 }
 
-// install puts the filter on this thread and what it starts from now on.
-func (f filter) install() error {
+// install puts the filter on this thread and what it starts from now on. The listener
+// gets the internet sockets that are to be refused, see refuseSockets; it is -1 when
+// there is none to count, or when the kernel allows no listener.
+func (f filter) install() (listener int, err error) {
 	p, err := f.assemble()
 	if err != nil {
-		return err
+		return -1, err
 	}
 	if len(p) > unix.BPF_MAXINSNS {
-		return errors.New("the filter of system calls is too long")
+		return -1, errors.New("the filter of system calls is too long")
 	}
 	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up new privileges: %w", err)
+		return -1, fmt.Errorf("give up new privileges: %w", err)
 	}
-	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0); err != nil {
-		return fmt.Errorf("filter system calls: %w", err)
+	var flags uintptr
+	if f.count {
+		flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
 	}
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(p)
-	return nil
+	switch {
+	case errno != 0 && f.count: // another listener is above this one
+		f.count = false
+		return f.install()
+	case errno != 0:
+		return -1, fmt.Errorf("filter system calls: %w", errno)
+	case !f.count:
+		return -1, nil
+	}
+	return int(fd), nil
 }

@@ -50,6 +50,8 @@ type report struct {
 	Code   int    `json:"code,omitzero"`
 	Signal string `json:"signal,omitempty"`
 	Gone   bool   `json:"gone,omitzero"`
+	// Offline comes with Gone, see Result.
+	Offline bool `json:"offline,omitzero"`
 }
 
 // frame is a message as it goes over the socket: its length and its JSON.
@@ -161,6 +163,7 @@ func (r *ordersReader) take() []int {
 
 // run runs a job and waits for the end of all that it started.
 func (s *supervisor) run(j job, fds []int) {
+	before := s.missed(j.Sandbox)
 	pid, err := s.launch(j, fds)
 	for _, fd := range fds {
 		// The streams end when the program and what it started have closed them;
@@ -196,7 +199,7 @@ func (s *supervisor) run(j job, fds []int) {
 				finish(ws)
 			default:
 			}
-			sendReport(report{Gone: true})
+			sendReport(report{Gone: true, Offline: s.missed(j.Sandbox) > before})
 			return
 		case o, ok := <-orders:
 			if ok && o.Kill == "TERM" {

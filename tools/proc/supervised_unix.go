@@ -219,6 +219,7 @@ func (s *supervised) follow(first chan<- error) {
 			s.how = exit{code: r.Code, signal: r.Signal}
 			ended()
 		case r.Gone:
+			s.how.offline = r.Offline
 			s.reuse = true
 			return
 		}

@@ -34,6 +34,8 @@ func newLauncher(Sandbox) (*launcher, error) { return nil, errNoSandbox }
 
 func (*launcher) start(string, []string, *syscall.ProcAttr) (int, error) { return 0, errNoSandbox }
 
+func (*supervisor) missed(*Sandbox) int64 { return 0 }
+
 func newConfinedLink(Sandbox) (*link, error) { return nil, errNoSandbox }
 
 func isHouse() (string, bool) { return "", false }

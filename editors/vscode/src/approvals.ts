@@ -5,11 +5,21 @@ import { forMessage } from './transcript/printable';
 
 type Answer = { decision: Decision; reason?: string } | null;
 
-const choices: [string, Decision][] = [
+const usual: [string, Decision][] = [
   ['Allow Once', 'allow_once'],
   ['Allow for This Session', 'allow_session'],
   ['Deny', 'deny'],
 ];
+
+/** What the person may choose from, and what it is called. */
+function choicesOf(q: Question): [string, Decision][] {
+  const named = (q.decisions ?? []).flatMap((decision, i): [string, Decision][] => {
+    const label = q.labels?.[i];
+    return label ? [[forMessage(label, 100), decision]] : [];
+  });
+  return named.length > 0 ? named : usual;
+}
+
 const details = 'Show Details';
 
 /**
@@ -64,6 +74,7 @@ export class Approvals {
   private async notify(key: string, q: Question): Promise<void> {
     const first = q.detail.split('\n', 1)[0] ?? '';
     const message = forMessage(`Agent: ${q.title}${first && !q.title.includes(first) ? ` — ${first}` : ''}`, 200);
+    const choices = choicesOf(q);
     const picked = await vscode.window.showWarningMessage(message, ...choices.map(([c]) => c), details);
     if (picked === details) {
       this.show(q.session);

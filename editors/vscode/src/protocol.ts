@@ -86,6 +86,9 @@ export interface Question {
   id: number;
   title: string;
   detail: string;
+  decisions?: Decision[];
+  /** What each of `decisions` is called, where that is not the usual. */
+  labels?: string[];
 }
 
 export type Decision = 'allow_once' | 'allow_session' | 'deny';

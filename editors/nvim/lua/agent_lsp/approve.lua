@@ -77,10 +77,11 @@ function show()
   end
   detail(q)
   vim.cmd('redraw')
-  local choices = {}
-  for _, d in ipairs(q.params.decisions) do
+  local choices, called = {}, {}
+  for i, d in ipairs(q.params.decisions) do
     if labels[d] then
       choices[#choices + 1] = d
+      called[d] = inert.line(q.params.labels and q.params.labels[i] or labels[d], 100)
     end
   end
   choices[#choices + 1] = later
@@ -89,7 +90,7 @@ function show()
     prompt = inert.line(q.params.title, 200),
     kind = 'agent_lsp_approve',
     format_item = function(d)
-      return labels[d] or d
+      return called[d] or d
     end,
   }, function(choice)
     q.asking = false

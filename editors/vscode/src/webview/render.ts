@@ -68,7 +68,14 @@ export class Renderer {
     }
     const row = this.element('div', 'row');
     const answer = (decision: Decision) => () => this.send({ type: 'answer', session: q.session, id: q.id, decision });
-    row.append(this.button('Allow once', answer('allow_once')), this.button('Allow for this session', answer('allow_session'), 'secondary'), this.button('Deny', answer('deny'), 'secondary'));
+    const usual: [string, Decision][] = [['Allow once', 'allow_once'], ['Allow for this session', 'allow_session'], ['Deny', 'deny']];
+    const named = (q.decisions ?? []).flatMap((decision, i): [string, Decision][] => {
+      const label = q.labels?.[i];
+      return label ? [[oneLine(label, 100), decision]] : [];
+    });
+    for (const [label, decision] of named.length > 0 ? named : usual) {
+      row.append(this.button(label, answer(decision), decision === 'allow_once' ? undefined : 'secondary'));
+    }
     box.append(row);
     return box;
   }

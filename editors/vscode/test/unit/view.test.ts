@@ -101,6 +101,14 @@ test('a question shows all of it, is announced, and goes when it is answered', (
   expect(document.querySelectorAll('.question').length).toBe(0);
 });
 
+test('a question that names its answers shows them', () => {
+  const labels = ['Run again with network', 'Always for `npm install` here', 'Keep offline'];
+  view.receive({ type: 'questions', questions: [{ session: 's', turn: 1, id: 7, title: '`npm install` was stopped: no network', detail: 'npm install', decisions: ['allow_once', 'allow_session', 'deny'], labels }] });
+  expect([...document.querySelectorAll('.question button')].map((b) => b.textContent)).toEqual(labels);
+  press('Run again with network');
+  expect(sent).toEqual([{ type: 'answer', session: 's', id: 7, decision: 'allow_once' }]);
+});
+
 test('another session leaves nothing of the one before', () => {
   say({ kind: 'user', turn: 1, text: 'one' });
   view.receive({ type: 'reset', session: 't', title: 'Other', entries: [{ index: 0, at: '', event: { kind: 'user', turn: 1, text: 'two' } }], pending: { turn: 1, text: 'half' } });
