@@ -28,8 +28,8 @@ type Config struct {
 	Prelude string `json:"prelude"`
 	// Store is where sessions are kept: memory:, sqlite:PATH or postgres://…; a file in the user's state directory when empty.
 	Store string `json:"store"`
-	// Approvals says what runs without asking: ask lets the agent only read, edits lets it also write and patch, all lets it do everything; read-only refuses what changes anything.
-	Approvals string `json:"approvals" enum:"ask,edits,read-only,all"`
+	// Approvals is the mode of new sessions, which says what runs without asking: plan lets the agent only read and give a plan, ask asks about each edit and command, edits lets it edit, auto also run commands that the sandbox confines wholly, all lets it do everything; read-only is another name of plan.
+	Approvals string `json:"approvals" enum:"plan,ask,edits,auto,all,read-only"`
 	// Rules are exceptions from approvals, by tool and by the first arguments.
 	Rules Rules `json:"rules"`
 	// Turn bounds one prompt's work.

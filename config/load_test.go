@@ -222,7 +222,7 @@ func TestAMistakeLeavesTheRest(t *testing.T) {
 		"duration in numbers":  {"exec: {timeout: 120}", []string{`USER:1:8: exec.timeout: this is "120", not a length of time such as 90s or 2m`}},
 		"no duration":          {"exec: {timeout: 0s}", []string{"USER:1:8: exec.timeout: 0s is not longer than no time at all"}},
 		"boolean":              {"checker: {enabled: \"true\"}", []string{"USER:1:11: checker.enabled: this is a text, not true or false"}},
-		"enum":                 {"approvals: readonly", []string{`USER:1:1: approvals: "readonly" is not one of ask, edits, read-only, all (did you mean read-only?)`}},
+		"enum":                 {"approvals: readonly", []string{`USER:1:1: approvals: "readonly" is not one of plan, ask, edits, auto, all, read-only (did you mean read-only?)`}},
 		"list":                 {"checker: {off: deno}", []string{"USER:1:11: checker.off: this is a text, not a list of texts"}},
 		"item of a list":       {"checker: {off: [deno, [go]]}", []string{"USER:1:23: checker.off[1]: this is a list, not a text, so the whole list is left out"}},
 		"section":              {"exec: 3", []string{"USER:1:1: exec: this is a number, not settings by name"}},

@@ -65,8 +65,11 @@ func (s agentSide) Event(id uuid.UUID, root string, e store.Event, p event.Paylo
 		s.logEvent(p)
 	}
 	s.turns.update(s.Server, id, p)
-	if p.Kind() == event.KindDone {
+	switch p := p.(type) {
+	case *event.Done:
 		s.refresh(id)
+	case *event.Plan:
+		s.showPlan(id, p)
 	}
 }
 
@@ -106,6 +109,10 @@ func (s agentSide) logEvent(p event.Payload) {
 		line = "done: " + p.Outcome
 	case *event.Note:
 		line = p.Text
+	case *event.Mode:
+		line = p.Heading()
+	case *event.Plan:
+		line = "plan:\n" + p.Text
 	case *event.Error:
 		s.notify(protocol.MethodWindowShowMessage, &protocol.ShowMessageParams{
 			Type: protocol.MessageTypeError, Message: "agent: " + p.Source + ": " + p.Message,

@@ -66,6 +66,11 @@ type Engine interface {
 	Transcript(ctx context.Context, id uuid.UUID, after *uint64) (entries []session.Entry, head uint64, err error)
 	// Undo reverts a turn's edits, or one of them.
 	Undo(ctx context.Context, r session.UndoRequest) (session.Undone, error)
+	// Mode switches a session's mode if the request names one, for the calls that
+	// follow, and returns the session and the mode that is in force.
+	Mode(ctx context.Context, r session.ModeRequest) (id uuid.UUID, mode string, err error)
+	// AcceptPlan starts a turn that carries out a session's plan.
+	AcceptPlan(ctx context.Context, r session.AcceptRequest) (id uuid.UUID, turn uint64, err error)
 	// Profiles returns the model profiles.
 	Profiles() []session.ProfileInfo
 	// SelectProfile sets the profile of new sessions.

@@ -146,6 +146,16 @@ func (e *fakeEngine) Queue(_ context.Context, id *uuid.UUID, root string, c sess
 	return e.id, []session.QueueEntry{{ID: 4, Text: "later"}}, e.err
 }
 
+func (e *fakeEngine) Mode(_ context.Context, r session.ModeRequest) (uuid.UUID, string, error) {
+	e.log("mode %s %q in %s", show(r.Session), r.Mode, r.Root)
+	return e.id, "plan", e.err
+}
+
+func (e *fakeEngine) AcceptPlan(_ context.Context, r session.AcceptRequest) (uuid.UUID, uint64, error) {
+	e.log("accept %s %q %q in %s", show(r.Session), r.Mode, r.Text, r.Root)
+	return e.id, 2, e.err
+}
+
 func (e *fakeEngine) Profiles() []session.ProfileInfo { return e.profiles }
 
 func (e *fakeEngine) SelectProfile(_ context.Context, name string) error {

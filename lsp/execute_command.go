@@ -38,6 +38,8 @@ var commandTable = map[string]command{
 	"agent.transcript":      commands.transcript,
 	"agent.transcript.open": commands.transcriptOpen,
 	"agent.undo":            commands.undo,
+	"agent.mode":            commands.mode,
+	"agent.plan.accept":     commands.planAccept,
 	"agent.profiles":        commands.profiles,
 	"agent.profile.select":  commands.profileSelect,
 	"agent.check":           commands.check,

@@ -86,6 +86,11 @@ func (m *markdown) event(e session.Entry, p event.Payload) {
 		m.fence("", p.Message)
 	case *event.Note:
 		m.para("*Note:* " + escapeInline(p.Text))
+	case *event.Mode:
+		m.para("*" + escapeInline(upperFirst(p.Heading())) + "*")
+	case *event.Plan:
+		m.para("**Plan**")
+		m.quote(p.Text)
 	}
 }
 

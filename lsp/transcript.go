@@ -63,17 +63,8 @@ func (s commands) transcriptOpen(ctx context.Context, a *arguments) (any, error)
 			return nil, err
 		}
 	}
-	var shown struct {
-		Success bool `json:"success"`
-	}
-	ctx, stop := context.WithTimeout(ctx, s.config.Limits.Call)
-	defer stop()
-	params := &protocol.ShowDocumentParams{URI: uri.URI(name), TakeFocus: new(true)}
-	if err := s.call(ctx, protocol.MethodWindowShowDocument, params, &shown); err != nil {
-		return nil, fmt.Errorf("show %s: %w", name, err)
-	}
-	if !shown.Success {
-		return nil, fmt.Errorf("the editor did not show %s", name)
+	if err := s.openDocument(ctx, name, true); err != nil {
+		return nil, err
 	}
 	return struct {
 		URI string `json:"uri"`
@@ -112,9 +103,10 @@ func (s *Server) textDocumentContent(ctx context.Context, params jsontext.Value)
 	// The key has one spelling of the scheme and of escaped characters.
 	name, ok := strings.CutPrefix(text.Key(p.URI), scheme+"://session/")
 	name, md := strings.CutSuffix(name, ".md")
+	name, plan := strings.CutSuffix(name, "/plan")
 	id, err := uuid.Parse(name)
 	if !ok || !md || err != nil {
-		return nil, wire.InvalidParams("uri: %q is no document of this server: its are %s://session/<id>.md", p.URI, scheme)
+		return nil, wire.InvalidParams("uri: %q is no document of this server: its are %s://session/<id>.md and %[2]s://session/<id>/plan.md", p.URI, scheme)
 	}
 	engine, err := s.agent(ctx)
 	if err != nil {
@@ -124,8 +116,12 @@ func (s *Server) textDocumentContent(ctx context.Context, params jsontext.Value)
 	if err := c.own(ctx, engine, id); err != nil {
 		return nil, commandError("uri", err)
 	}
-	s.shown.add(id, p.URI)
-	out, err := c.markdown(ctx, engine, id)
+	read := c.planText
+	if !plan {
+		s.shown.add(id, p.URI)
+		read = c.markdown
+	}
+	out, err := read(ctx, engine, id)
 	if err != nil {
 		return nil, commandError("uri", err)
 	}
@@ -147,7 +143,17 @@ func (s commands) markdown(ctx context.Context, engine Engine, id uuid.UUID) (st
 type shown struct {
 	mu   sync.Mutex // guards what follows
 	uris map[uuid.UUID]string
-	dir  string // made on first use, removed at the end
+	// plans are the files of sessions' plans, in which people edit them.
+	plans map[uuid.UUID]string
+	dir   string // made on first use, removed at the end
+}
+
+// makeDir makes the directory of copies. The caller has locked mu.
+func (x *shown) makeDir() (err error) {
+	if x.dir == "" {
+		x.dir, err = os.MkdirTemp("", "agent-lsp-")
+	}
+	return err
 }
 
 func (x *shown) add(id uuid.UUID, name string) {
@@ -186,12 +192,8 @@ func (s commands) writeTranscript(ctx context.Context, engine Engine, id uuid.UU
 	}
 	s.shown.mu.Lock()
 	defer s.shown.mu.Unlock()
-	if s.shown.dir == "" {
-		dir, err := os.MkdirTemp("", "agent-lsp-")
-		if err != nil {
-			return "", fmt.Errorf("write transcript: %w", err)
-		}
-		s.shown.dir = dir
+	if err := s.shown.makeDir(); err != nil {
+		return "", fmt.Errorf("write transcript: %w", err)
 	}
 	name := filepath.Join(s.shown.dir, id.String()+".md")
 	if err := os.WriteFile(name, []byte(out), 0o600); err != nil {

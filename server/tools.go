@@ -21,7 +21,7 @@ func toolsConfig(ws tools.Workspace, c *config.Config, state []string, box *proc
 		State:     state,
 		Exec: tools.ExecConfig{
 			Timeout: time.Duration(c.Exec.Timeout), Output: c.Exec.Output, Secrets: keyNames(c), Keep: c.Exec.KeepEnv,
-			Sandbox: box, AskNetwork: c.Exec.Network == "ask",
+			Sandbox: box, AskNetwork: c.Exec.Network == "ask", Whole: proc.SandboxSupport().Whole,
 		},
 		Browse: tools.BrowseConfig{
 			AllowPrivate: c.Browse.AllowPrivate, MaxBytes: int64(c.Browse.MaxBytes), Timeout: time.Duration(c.Browse.Timeout),

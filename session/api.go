@@ -40,7 +40,8 @@ type Info struct {
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	Turns     uint64    `json:"turns"`
-	State     string    `json:"state"` // "running", "waiting", "idle" or "stored"
+	State     string    `json:"state"`          // "running", "waiting", "idle" or "stored"
+	Mode      string    `json:"mode,omitempty"` // of a session that is open here
 }
 
 // Listing is all sessions that this client may see, ordered by creation, then
@@ -64,6 +65,23 @@ type Entry struct {
 	Index uint64         `json:"index"`
 	At    time.Time      `json:"at"`
 	Event jsontext.Value `json:"event"`
+}
+
+// ModeRequest switches the mode of a session, or of the most recent one of Root. An
+// empty Mode switches nothing.
+type ModeRequest struct {
+	Session *uuid.UUID
+	Root    string
+	Mode    string
+}
+
+// AcceptRequest starts the work of a plan. An empty Mode is the one before the mode
+// plan, and an empty Text the plan as the model gave it.
+type AcceptRequest struct {
+	Session *uuid.UUID
+	Root    string
+	Mode    string
+	Text    string
 }
 
 // UndoRequest names what to revert: a turn's edits, or the one edit whose result

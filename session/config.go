@@ -42,6 +42,10 @@ type Tools interface {
 	Grant(key string)
 	// SetBound sets how many bytes the results of the calls that follow may have.
 	SetBound(bytes int)
+	// SetMode sets the mode of the calls that follow; it fails where a mode is not
+	// offered. Mode returns the one that is in force.
+	SetMode(m tools.Mode) error
+	Mode() tools.Mode
 	// Remember takes what the model has read before: hashes of texts by path.
 	Remember(hashes map[string]string)
 }

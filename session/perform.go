@@ -192,6 +192,9 @@ func (s *Session) finishCall(t *turn, c *call, out tools.Outcome) {
 		return
 	}
 	delete(t.calls, c.id)
+	if err := s.takePlan(t, out.Plan); err != nil {
+		return // the session's store has failed, or the session ends
+	}
 	t.watch(c, res)
 	s.step(outputOf(c, res), res)
 }

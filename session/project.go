@@ -54,7 +54,9 @@ func (q *requester) project(t *turn, p model.Profile, can model.Capabilities) (p
 		m.Capabilities = append(m.Capabilities, "vision")
 		hooks.Media = g
 	}
-	conversation, messages, err := q.projector.Conversation(t.ctx, h, t.layers.system, m, cfg, hooks)
+	sys := t.layers.system
+	sys.Reminder = q.s.mode.reminder(q.s.tools.Mode())
+	conversation, messages, err := q.projector.Conversation(t.ctx, h, sys, m, cfg, hooks)
 	return projected{messages, conversation, g.shown}, err
 }
 

@@ -36,6 +36,7 @@ type Session struct {
 	leased   store.Lease // nil when the store could not be written at the start
 	undoing  sync.Mutex  // one undo at a time
 	unsaved  sync.Once   // guards the one question whether to go on unsaved
+	mode     mode
 
 	ctx  context.Context // ends with the session
 	stop context.CancelFunc
@@ -343,7 +344,7 @@ func (s *Session) info() Info {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := infoOf(s.record)
-	i.State = "idle"
+	i.State, i.Mode = "idle", string(s.tools.Mode())
 	for _, t := range s.turns {
 		if !t.ended && t.ctx != nil {
 			i.State = "running"

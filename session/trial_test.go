@@ -88,7 +88,7 @@ func TestAToolIsRuledByItsName(t *testing.T) {
 		"asked":           {trialEntries, tools.Policy{}, 1, 1, "a+ba+b"},
 		"edits":           {trialEntries, tools.Policy{Mode: tools.ModeEdits}, 1, 1, "a+ba+b"},
 		"all":             {trialEntries, tools.Policy{Mode: tools.ModeAll}, 1, 0, "a+ba+b"},
-		"read-only":       {trialEntries, tools.Policy{Mode: tools.ModeReadOnly}, 0, 0, "rejected: the session is read-only"},
+		"read-only":       {trialEntries, tools.Policy{Mode: tools.ModeReadOnly}, 0, 0, "rejected: the session is read-only: in the mode plan nothing is written or run; look on, or give your plan with the tool plan"},
 		"untrusted":       {trialEntries, tools.Policy{Mode: tools.ModeAll, Untrusted: true}, 0, 0, "rejected: the workspace is not trusted"},
 		"allowed":         {trialEntries, tools.Policy{Allow: rule()}, 1, 0, "a+ba+b"},
 		"denied":          {trialEntries, tools.Policy{Mode: tools.ModeAll, Deny: rule()}, 0, 0, "rejected: a rule of the configuration denies it (trial: [])"},

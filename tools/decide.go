@@ -18,7 +18,7 @@ import (
 // A call that will fail anyway, such as a patch that fits nowhere, needs no approval:
 // running it gives the model the reason.
 func (e *Executor) Decide(ctx context.Context, op Op) Decision {
-	t, c, err := e.tools.open(op)
+	t, c, err := e.open(op)
 	if err != nil {
 		return Decision{Verdict: Deny, Title: "Unknown call", Reason: err.Error(), Effect: Run, Mutates: true}
 	}
@@ -55,7 +55,7 @@ func (e *Executor) judge(d Decision, family Family) Decision {
 	if d.Key == "" {
 		d.Key = string(family)
 	}
-	free := p.Mode == ModeAll || p.Mode == ModeEdits && d.Effect == Write
+	free := p.Mode == ModeAll || p.Mode.edits() && d.Effect == Write
 	switch {
 	case d.Verdict == Allow && d.Effect.changes() && !free:
 		d.Verdict = Ask
@@ -83,8 +83,8 @@ func (e *Executor) applyRules(d Decision, s subject, always string) Decision {
 	if d.Verdict == Deny {
 		return d
 	}
-	if p.Mode == ModeReadOnly && d.Effect.changes() {
-		d.Verdict, d.Reason = Deny, "the session is read-only"
+	if p.Mode == ModePlan && d.Effect.changes() {
+		d.Verdict, d.Reason = Deny, planning
 		return d
 	}
 	if always != "" {
@@ -113,7 +113,7 @@ func (e *Executor) spellings(name string) []string {
 
 func (e *Executor) decideEdit(ctx context.Context, family Family, name string, make drafter) Decision {
 	d := Decision{Title: "Change " + name, Detail: name, Key: "edits", Effect: Write, Verdict: Ask}
-	if m := e.policy().Mode; m == ModeEdits || m == ModeAll {
+	if e.policy().Mode.edits() {
 		d.Verdict = Allow
 	}
 	paths := e.spellings(name)

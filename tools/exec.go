@@ -39,7 +39,7 @@ func (t execTool) decide(op execArgs) Decision {
 		Title: "Run " + clip(workspace.CommandLine(op.Argv)), Detail: execDetail(op), Effect: Run, Verdict: Ask,
 		Key: "exec " + execKey(op.Argv),
 	}
-	if t.policy().Mode == ModeAll {
+	if mode := t.policy().Mode; mode == ModeAll || mode == ModeAuto && t.runsUnasked(op) {
 		d.Verdict = Allow
 	}
 	if t.policy().Untrusted {

@@ -56,6 +56,9 @@ type ExecConfig struct {
 	// AskNetwork gives the network only to commands that request it in their
 	// arguments, each after a person's approval.
 	AskNetwork bool
+	// Whole says that Sandbox confines files, network, sockets and processes alike, so
+	// that the mode auto may run commands unasked.
+	Whole bool
 }
 
 // BrowseConfig bounds what Browse fetches.
@@ -75,6 +78,7 @@ type Executor struct {
 	ws    Workspace
 	seen  memory
 	tools Registry
+	plans Registry // the tool plan alone, which only one mode has
 	repos repositories
 	// outer is git's directory outside the root that commands may write to, found
 	// once: what they change in the workspace gives them no other.
@@ -84,7 +88,8 @@ type Executor struct {
 
 	mu      sync.Mutex // guards what follows, and cfg.Policy
 	granted map[string]bool
-	bound   int // bytes of a result; 0: no bound
+	bound   int  // bytes of a result; 0: no bound
+	mode    Mode // that SetMode set; "" is the policy's
 }
 
 // New makes an executor. It fails for a Config without a Workspace, with two tools
@@ -103,6 +108,9 @@ func New(cfg Config) (*Executor, error) {
 	e.dial = cfg.Browse.mayDial
 	e.outer = e.repos.outer()
 	if err := e.tools.Add(slices.Concat(builtin(e), cfg.Tools)...); err != nil {
+		return nil, err
+	}
+	if err := e.plans.Add(planTool{e}); err != nil {
 		return nil, err
 	}
 	if err := cfg.Policy.validate(&e.tools); err != nil {
@@ -129,12 +137,6 @@ func (e *Executor) SetPolicy(p Policy) error {
 	defer e.mu.Unlock()
 	e.cfg.Policy = p
 	return nil
-}
-
-func (e *Executor) policy() Policy {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.cfg.Policy
 }
 
 // Seen returns the hash of the text of every file that the model knows, by path
@@ -204,7 +206,7 @@ func (e *Executor) Run(ctx context.Context, op Op, label string) Outcome {
 	if ctx.Err() != nil {
 		return cancelled()
 	}
-	t, c, err := e.tools.open(op)
+	t, c, err := e.open(op)
 	if err != nil {
 		return failed(err)
 	}
@@ -217,11 +219,30 @@ func (e *Executor) Run(ctx context.Context, op Op, label string) Outcome {
 func (e *Executor) Add(more ...Tool) error { return e.tools.Add(more...) }
 
 // Definitions returns the definitions of the session's tools, in the order in which models are
-// shown them.
-func (e *Executor) Definitions() []Definition { return e.tools.Definitions() }
+// shown them. The last one of the mode plan is the tool plan.
+func (e *Executor) Definitions() []Definition {
+	defs := e.tools.Definitions()
+	if e.Mode() == ModePlan {
+		defs = append(defs, e.plans.Definitions()...)
+	}
+	return defs
+}
 
 // Typed reads a call as a provider sent it for the core; see Registry.Typed.
-func (e *Executor) Typed(name, arguments string) (Op, error) { return e.tools.Typed(name, arguments) }
+func (e *Executor) Typed(name, arguments string) (Op, error) {
+	if name == planName && e.Mode() == ModePlan {
+		return e.plans.Typed(name, arguments)
+	}
+	return e.tools.Typed(name, arguments)
+}
+
+// open returns the tool that a call names, as Registry.open does.
+func (e *Executor) open(op Op) (Tool, Call, error) {
+	if op.Tool != nil && op.Tool.Name == planName {
+		return e.plans.open(op)
+	}
+	return e.tools.open(op)
+}
 
 // env returns the environment of commands: what proc.Environment passes.
 func (c ExecConfig) env() []string {

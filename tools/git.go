@@ -77,7 +77,7 @@ func (t gitTool) decide(op gitArgs) Decision {
 	if c.reads {
 		d.Effect = Read
 	}
-	if c.reads || t.policy().Mode == ModeAll {
+	if mode := t.policy().Mode; c.reads || mode == ModeAll || mode == ModeAuto && c.runsUnasked() {
 		d.Verdict = Allow
 	}
 	if t.policy().Untrusted && !c.reads {

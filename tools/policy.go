@@ -9,17 +9,6 @@ import (
 	"strings"
 )
 
-// Mode says what runs without a person's word.
-type Mode string
-
-// The modes. Reading, and git where it only reads, runs in every one.
-const (
-	ModeAsk      Mode = "ask"       // everything else is asked; the default
-	ModeEdits    Mode = "edits"     // Write and Patch run unasked
-	ModeReadOnly Mode = "read-only" // what changes something is refused
-	ModeAll      Mode = "all"       // everything runs, except what always asks
-)
-
 // Family names the calls that a rule is about: those of the tool of this name.
 type Family string
 
@@ -47,7 +36,7 @@ type Rule struct {
 // Policy decides which calls run, which need a person's approval and which are
 // refused. A deny rule wins over all else.
 type Policy struct {
-	Mode        Mode // "" is ModeAsk
+	Mode        Mode // "" is ModeAsk, ModeReadOnly is ModePlan
 	Allow, Deny []Rule
 	// Untrusted says that nothing of the workspace may be executed.
 	Untrusted bool
@@ -58,10 +47,8 @@ type Policy struct {
 const remote = "__"
 
 func (p Policy) validate(known *Registry) error {
-	switch p.Mode {
-	case "", ModeAsk, ModeEdits, ModeReadOnly, ModeAll:
-	default:
-		return fmt.Errorf("tools: no approval mode %q; there are ask, edits, read-only and all", p.Mode)
+	if _, err := ParseMode(string(p.Mode)); err != nil {
+		return fmt.Errorf("tools: %w", err)
 	}
 	for _, rule := range slices.Concat(p.Allow, p.Deny) {
 		if _, ok := known.Lookup(string(rule.Family)); !ok && !strings.Contains(string(rule.Family), remote) {

@@ -67,6 +67,9 @@ func (t gitTool) confinement(c gitCommand, env []string) proc.Policy {
 	if r, ok, err := t.repos.find(workspace.RealPath(t.ws.Dir())); ok && err == nil {
 		protectRepository(&box, r)
 	}
+	if t.Mode() == ModeAuto && c.runsUnasked() {
+		sandbox.ProtectTree(&box, workspace.RealPath(t.ws.Dir())) // nobody saw the call
+	}
 	if slices.Contains(gitSettles, c.name) {
 		box.Protected = slices.DeleteFunc(box.Protected, func(p string) bool { return strings.HasPrefix(filepath.Base(p), "config") })
 	}

@@ -96,6 +96,8 @@ type Outcome struct {
 	Again *Again
 	// Touched are files that a command was seen to change, relative to the root.
 	Touched []string
+	// Plan is the text of a plan for the person, by the tool plan.
+	Plan string
 }
 
 // Unread is the ReadHash of an edit to a file that the model has not seen whole.

@@ -47,6 +47,10 @@ func (p *people) event(payload event.Payload) {
 		p.line("\n%s", e.Text)
 	case *event.Note:
 		p.line("\n[%s]", e.Text)
+	case *event.Mode:
+		p.line("\n[%s]", e.Heading())
+	case *event.Plan:
+		p.line("\n%s", e.Text)
 	case *event.Summary:
 		p.line("\n[what came before was summarized]")
 	case *event.Error:

@@ -35,6 +35,8 @@ const (
 	KindDone       Kind = "done"
 	KindError      Kind = "error"
 	KindNote       Kind = "note"
+	KindMode       Kind = "mode"
+	KindPlan       Kind = "plan"
 )
 
 // kinds are all kinds of event, with what an event of each is read into.
@@ -55,6 +57,8 @@ var kinds = map[Kind]func() Payload{
 	KindDone:       func() Payload { return new(Done) },
 	KindError:      func() Payload { return new(Error) },
 	KindNote:       func() Payload { return new(Note) },
+	KindMode:       func() Payload { return new(Mode) },
+	KindPlan:       func() Payload { return new(Plan) },
 }
 
 // Kinds are the kinds of event that this program knows, in order.
@@ -314,6 +318,20 @@ type Note struct {
 	Refused *Refused `json:"refused,omitzero"`
 }
 
+// Mode says that the session's mode was switched; it holds from the next call on.
+type Mode struct {
+	Mode   string `json:"mode"`   // plan, ask, edits, auto or all
+	Before string `json:"before"` // the mode until then
+	// Why says why the host switched it; empty when the person did.
+	Why string `json:"why,omitempty"`
+}
+
+// Plan is a plan that the model gave, for the person to edit and accept.
+type Plan struct {
+	Turn uint64 `json:"turn"`
+	Text string `json:"text"` // Markdown
+}
+
 // Refused names files that are not sent to a profile any more.
 type Refused struct {
 	Profile string   `json:"profile"`
@@ -342,6 +360,8 @@ func (*Emit) Kind() Kind       { return KindEmit }
 func (*Done) Kind() Kind       { return KindDone }
 func (*Error) Kind() Kind      { return KindError }
 func (*Note) Kind() Kind       { return KindNote }
+func (*Mode) Kind() Kind       { return KindMode }
+func (*Plan) Kind() Kind       { return KindPlan }
 
 // Kind is the name the event came with.
 func (u *Unknown) Kind() Kind { return u.Name }

@@ -78,3 +78,12 @@ func flat(value jsontext.Value) string {
 	}
 	return string(value)
 }
+
+// Heading returns the switch in one line.
+func (m *Mode) Heading() string {
+	line := fmt.Sprintf("the mode is %s now, and was %s", m.Mode, m.Before)
+	if m.Why != "" {
+		line += ": " + m.Why
+	}
+	return line
+}

@@ -55,6 +55,8 @@ func TestAnEventOfAnyBytesIsStored(t *testing.T) {
 		{&event.Done{Outcome: bad}, &event.Done{Outcome: text}},
 		{&event.Error{Source: bad, Message: bad}, &event.Error{Source: text, Message: text}},
 		{&event.Note{Text: bad, Refused: &event.Refused{Files: list(bad)}}, &event.Note{Text: text, Refused: &event.Refused{Files: list(text)}}},
+		{&event.Mode{Mode: bad, Before: bad, Why: bad}, &event.Mode{Mode: text, Before: text, Why: text}},
+		{&event.Plan{Text: bad}, &event.Plan{Text: text}},
 	} {
 		delete(missing, c.raw.Kind())
 		event.Valid(c.raw)

@@ -96,6 +96,8 @@ const (
 // Support says how programs can be confined here.
 type Support struct {
 	Mechanism Mechanism
+	// Whole says that files, network, sockets and processes are confined alike.
+	Whole bool
 	// Missing says why a stronger mechanism is not there, or what the one in force
 	// does not enforce; empty when there is neither.
 	Missing []string

@@ -48,7 +48,7 @@ var SandboxSupport = sync.OnceValue(func() Support {
 	}
 	err := tryHouse()
 	if err == nil {
-		return Support{Mechanism: Namespaces}
+		return Support{Mechanism: Namespaces, Whole: true}
 	}
 	s := Support{Missing: []string{"no namespaces: " + err.Error()}}
 	switch v := landlockVersion(); {
@@ -59,6 +59,7 @@ var SandboxSupport = sync.OnceValue(func() Support {
 		s.Missing = append(s.Missing, "a command can signal your other programs: the kernel's Landlock is too old to keep it from that")
 	}
 	s.Mechanism = Landlock
+	s.Whole = len(s.Missing) == 1 // but namespaces nothing is missing
 	return s
 })
 
