@@ -59,18 +59,19 @@ func TestHostMemoryDoesNotGrowWithSteps(t *testing.T) {
 	}
 }
 
-// TestHostMemoryDoesNotGrowOverAMillionSteps takes minutes and runs when
-// AGENT_LSP_TEST_LONG is set. The conversation starts anew, restored of an empty
+// TestHostMemoryDoesNotGrowOverManySessions takes 100,000 steps when
+// AGENT_LSP_TEST_SLOW is set, else 3,000. The conversation starts anew, restored of an empty
 // snapshot's size, by dropping old sessions within the one instance.
-func TestHostMemoryDoesNotGrowOverAMillionSteps(t *testing.T) {
-	if os.Getenv("AGENT_LSP_TEST_LONG") == "" {
-		t.Skip("set AGENT_LSP_TEST_LONG to run it")
+func TestHostMemoryDoesNotGrowOverManySessions(t *testing.T) {
+	turns, each := uint64(750), uint64(50)
+	if os.Getenv("AGENT_LSP_TEST_SLOW") != "" {
+		turns, each = 25_000, 2500
 	}
 	ctx := t.Context()
 	s := hostNew(t, hostOpen(t))
 	before := s.inst.Memory().Size()
-	for turn := range uint64(250_000) {
-		if turn%2500 == 2499 {
+	for turn := range turns {
+		if turn%each == each-1 {
 			if err := s.invoke(ctx, "dev_drop", s.handle); err != nil {
 				t.Fatal(err)
 			}

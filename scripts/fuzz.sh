@@ -17,8 +17,11 @@ fuzz() {
   return 1
 }
 
-for pkg in $(go list ./...); do
-  for target in $(go test -list '^Fuzz' "$pkg" | grep '^Fuzz' || true); do
+# A package that does not build, or whose tests cannot be listed, fails here.
+packages=$(go list ./...)
+for pkg in $packages; do
+  list=$(go test -list '^Fuzz' "$pkg")
+  for target in $(grep '^Fuzz' <<<"$list" || true); do
     echo "$pkg $target"
     fuzz "$pkg" "$target"
   done

@@ -49,7 +49,8 @@ for file in "$@"; do
   grep -v '^finished: ' "$out" || true
   # A question that nobody answers ends Neovim with 0: only the last line counts.
   read -r cases failures < <(sed -n 's/^finished: //p' "$out") || cases=0 failures=1
-  if [ "$code" != 0 ] && [ "$failures" = 0 ]; then
+  if [ "$failures" = 0 ] && { [ "$code" != 0 ] || [ "$cases" = 0 ]; }; then
+    echo "no case ran to its end, or Neovim failed behind the last one"
     failures=1
   fi
   if [ "$failures" != 0 ]; then
@@ -61,14 +62,21 @@ for file in "$@"; do
 done
 if [ -n "$emacs" ]; then
   echo '== eglot'
+  code=0
   home=$work/eglot
   mkdir -p "$home/p"
   git init -q "$home/p" # what makes it a project
   printf 'one\ntwo\n' >"$home/p/a.txt"
   if HOME=$home AGENT_TEST_DIR=$home AGENT_TEST_DOCS=$PWD/docs/other-editors.md AGENT_LSP_STORE=memory: XDG_CACHE_HOME=$work/cache LC_ALL=C.UTF-8 \
     timeout 300 "$emacs" --batch -Q -l scripts/test-eglot.el </dev/null >"$home/out" 2>&1; then
-    grep '^ok ' "$home/out" && passed=$((passed + 1))
+    grep '^ok ' "$home/out" || code=none
   else
+    code=$?
+  fi
+  if [ "$code" = 0 ]; then
+    passed=$((passed + 1))
+  else
+    echo "exit code $code"
     tail -n 20 "$home/out"
     failed=$((failed + 1))
   fi
