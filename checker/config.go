@@ -4,9 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // The defaults of a Config.
@@ -112,7 +114,7 @@ func (c *Config) unsaved(root string) map[string]string {
 			continue
 		}
 		disk, err := readText(path)
-		if err == nil && string(disk) == text {
+		if err == nil && strings.TrimPrefix(string(disk), workspace.ByteOrderMark) == strings.TrimPrefix(text, workspace.ByteOrderMark) {
 			continue
 		}
 		if errors.Is(err, os.ErrNotExist) && text == "" {

@@ -38,6 +38,8 @@ func TestDataFilesAreParsedAfterAnEdit(t *testing.T) {
 		{"a.toml", "[a]\nb = \"c\"\nd = 1979-05-27\n", "", ""},
 		{"a.toml", "[a]\nb = \n", "a.toml:2:", ""},
 		{"a.toml", "[a\n", "a.toml:1:", ""},
+		{"a.json", "\xff\xfe{\x00}\x00", "", ""},                    // UTF-16
+		{"a.yaml", "\xfe\xff\x00a\x00:\x00 \x00[", "a.yaml:1:", ""}, // likewise
 		{"a.txt", "{", "", ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -190,7 +190,7 @@ func readText(path string) ([]byte, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("read %s: %w", path, err)
 	}
-	return text, err
+	return []byte(workspace.Decode(text)), err
 }
 
 // within reports whether path is dir or below it, by spelling alone.

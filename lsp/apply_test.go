@@ -23,8 +23,8 @@ func (r *rig) edit(name, after string) tools.Edit {
 		e.Before, e.Open = d.Text, true
 		return e
 	}
-	disk, err := os.ReadFile(r.path(name))
-	e.Create, e.Before = errors.Is(err, os.ErrNotExist), string(disk)
+	disk, err := tools.ReadText(r.workspace().Root(), name)
+	e.Create, e.Before = errors.Is(err, os.ErrNotExist), disk
 	return e
 }
 

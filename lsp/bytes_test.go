@@ -2,11 +2,14 @@ package lsp
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/agent-lsp/agent-lsp/tools"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // TestAnEditChangesOnlyItsBytes in texts of every shape, open and closed, in
@@ -51,6 +54,55 @@ func TestAnEditChangesOnlyItsBytes(t *testing.T) {
 			}
 			if got, _ := r.Text(uri); got != x.after {
 				t.Errorf("%s, %v: buffer %q, want %q", x.name, encodings, got, x.after)
+			}
+		}
+	}
+}
+
+// TestAFileOfUTF16KeepsItsEncoding: the editor shows its text, with or without the
+// mark, or does not have it open.
+func TestAFileOfUTF16KeepsItsEncoding(t *testing.T) {
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
+		as := func(text string) string {
+			raw, err := workspace.Encode(text, []byte(mark))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(raw)
+		}
+		before := as("one\ntwo\n")
+		r := start(t, lsptest.Options{}, map[string]string{"closed": before, "shown": before, "marked": before, "behind": before})
+		for name, shown := range map[string]string{"shown": "one\ntwo\n", "marked": "\ufeffone\ntwo\n", "behind": "one\ntwo\n"} {
+			r.OpenText(text.URI(r.path(name)), shown, 1)
+		}
+		r.Barrier()
+		now := func(name string) string {
+			if doc, open := r.workspace().Buffer(name); open {
+				return doc.Text
+			}
+			got, err := tools.ReadText(r.workspace().Root(), name)
+			if err != nil {
+				t.Error(err)
+			}
+			return got
+		}
+		if err := os.WriteFile(r.path("behind"), []byte(as("one\nzwei\n")), 0o600); err != nil { // as a command does
+			t.Fatal(err)
+		}
+		for _, name := range []string{"closed", "shown", "marked", "behind"} {
+			two := "two"
+			if name == "behind" {
+				two = "zwei"
+			}
+			if got := now(name); strings.TrimPrefix(got, workspace.ByteOrderMark) != "one\n"+two+"\n" {
+				t.Errorf("%s is read as %q", name, got)
+			}
+			after := strings.Replace(now(name), "one", "één 🦊", 1)
+			if got, err := r.workspace().Apply(t.Context(), r.edit(name, after)); err != nil || got.Unsaved {
+				t.Errorf("%s: %+v, %v", name, got, err)
+			}
+			if got, want := r.read(name), as("één 🦊\n"+two+"\n"); got != want {
+				t.Errorf("%s is %q on the disk, want %q", name, got, want)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/tools"
+	files "github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
@@ -55,6 +56,54 @@ entries:
 			}
 			if _, err := next.Undo(t.Context(), UndoRequest{Session: &id}); err != nil || next.read("a.php") != before {
 				t.Errorf("after the undo (%v) the file is %q", err, next.read("a.php"))
+			}
+			if res := next.result(id, must(next.Prompt(t.Context(), Prompt{Session: &id, Text: "more"}))); res.Text != "Last." {
+				t.Errorf("the turn after the undo ended %+v", res)
+			}
+		})
+	}
+}
+
+// TestAFileOfUTF16IsWrittenBackInKind edits, resumes and undoes.
+func TestAFileOfUTF16IsWrittenBackInKind(t *testing.T) {
+	for name, mark := range map[string]string{"little endian": "\xff\xfe", "big endian": "\xfe\xff"} {
+		t.Run(name, func(t *testing.T) {
+			as := func(text string) string {
+				raw, err := files.Encode(text, []byte(mark))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(raw)
+			}
+			before := as("eins\r\nzwei\r\n")
+			script := `
+version: 1
+entries:
+  - {when: "1/1", calls: [{patch: {path: a.txt, diff: "@@\n-zwei\n+één 漢 🦊\n"}}]}
+  - {when: "1/2", text: Done.}
+  - {when: "2/1", text: Next.}
+  - {when: "3/1", text: Last.}
+`
+			r := start(t, map[string]string{"a.txt": before}, script)
+			id, res := r.run("go")
+			if want := as("eins\r\néén 漢 🦊\r\n"); res.Text != "Done." || r.read("a.txt") != want {
+				t.Fatalf("the turn ended %+v, the file is %q:\n%s", res, r.read("a.txt"), r.kinds())
+			}
+			for _, p := range r.events {
+				if res, ok := p.(*event.Result); ok && res.Edit != nil && !strings.Contains(res.Edit.Diff, "+één 漢 🦊") {
+					t.Errorf("the transcript's diff is %q", res.Edit.Diff)
+				}
+			}
+			r.Shutdown()
+			next := over(t, r.dir, r.store, script)
+			if _, err := next.Resume(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			if res := next.result(id, must(next.Prompt(t.Context(), Prompt{Session: &id, Text: "more"}))); res.Text != "Next." {
+				t.Errorf("the turn after the resume ended %+v", res)
+			}
+			if _, err := next.Undo(t.Context(), UndoRequest{Session: &id}); err != nil || next.read("a.txt") != before {
+				t.Errorf("after the undo (%v) the file is %q", err, next.read("a.txt"))
 			}
 			if res := next.result(id, must(next.Prompt(t.Context(), Prompt{Session: &id, Text: "more"}))); res.Text != "Last." {
 				t.Errorf("the turn after the undo ended %+v", res)

@@ -122,11 +122,11 @@ func (w *workspace) hashNow(path string) (hash, text string) {
 	if doc, ok := w.Buffer(path); ok {
 		return hashOf(doc.Text), doc.Text
 	}
-	raw, err := w.Root().ReadFile(path)
+	text, err := tools.ReadText(w.Root(), path)
 	if err != nil {
 		return "", ""
 	}
-	return hashOf(string(raw)), string(raw)
+	return hashOf(text), text
 }
 
 // repeatable reports the effects of calls that may run twice: they change nothing.

@@ -15,6 +15,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/session/projection"
 	"github.com/agent-lsp/agent-lsp/tools"
+	files "github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -86,7 +87,7 @@ func (p *pictures) look(w *workspace, path string) *picture {
 		return nil
 	}
 	pic.size, pic.head = info.Size(), pic.head[:n]
-	if bytes.IndexByte(pic.head, 0) < 0 {
+	if !files.Binary(pic.head) {
 		return nil
 	}
 	p.files[path] = pic

@@ -247,11 +247,11 @@ func (w *workspace) textNow(path string) (tools.Edit, error) {
 	if doc, ok := w.Buffer(path); ok {
 		return tools.Edit{Path: path, Before: doc.Text, After: doc.Text, Open: true}, nil
 	}
-	text, err := w.Root().ReadFile(path)
+	text, err := tools.ReadText(w.Root(), path)
 	if err != nil {
 		return tools.Edit{}, &ConflictError{Path: path, Why: "cannot be read any more (" + err.Error() + ")"}
 	}
-	return tools.Edit{Path: path, Before: string(text), After: string(text)}, nil
+	return tools.Edit{Path: path, Before: text, After: text}, nil
 }
 
 // applyAll performs the edits as one step where the editor can.

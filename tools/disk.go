@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/agent-lsp/agent-lsp/workspace"
@@ -142,14 +143,18 @@ func replaceFile(dir *os.Root, base, before, after string) error {
 	if err != nil {
 		return err
 	}
-	temp, err := writeTemp(dir, after, old)
+	raw, err := workspace.Encode(after, old.head)
+	if err != nil {
+		return err
+	}
+	temp, err := writeTemp(dir, string(raw), old)
 	if err != nil {
 		return err
 	}
 	// Between the reading and the renaming someone else may have written: look
 	// once more, as late as possible.
 	now, err := dir.Lstat(base)
-	if err == nil && (!os.SameFile(old, now) || !now.ModTime().Equal(old.ModTime()) || now.Size() != old.Size()) {
+	if err == nil && (!os.SameFile(old.FileInfo, now) || !now.ModTime().Equal(old.ModTime()) || now.Size() != old.Size()) {
 		err = ErrStale
 	}
 	if err == nil {
@@ -164,8 +169,14 @@ func replaceFile(dir *os.Root, base, before, after string) error {
 	return nil
 }
 
-// readRegular answers the state of a regular file that holds want.
-func readRegular(dir *os.Root, base, want string) (fs.FileInfo, error) {
+// stored is a file as it was found.
+type stored struct {
+	fs.FileInfo
+	head []byte // its first bytes, which show its encoding
+}
+
+// readRegular returns the state of a regular file that has the text want.
+func readRegular(dir *os.Root, base, want string) (*stored, error) {
 	info, err := dir.Lstat(base)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrStale
@@ -175,9 +186,6 @@ func readRegular(dir *os.Root, base, want string) (fs.FileInfo, error) {
 	}
 	if !info.Mode().IsRegular() {
 		return nil, &workspace.IrregularError{Mode: info.Mode()}
-	}
-	if info.Size() != int64(len(want)) {
-		return nil, ErrStale
 	}
 	f, err := workspace.Open(dir, base)
 	if err != nil {
@@ -191,14 +199,29 @@ func readRegular(dir *os.Root, base, want string) (fs.FileInfo, error) {
 	if !os.SameFile(info, opened) {
 		return nil, ErrStale
 	}
-	same, err := holds(f, want)
-	if err != nil {
+	head := make([]byte, len(workspace.ByteOrderMark))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if !same {
-		return nil, ErrStale
+	old := &stored{FileInfo: opened}
+	if strings.HasPrefix(want, workspace.ByteOrderMark) {
+		old.head = head[:n] // else it is not read as UTF-16, whatever it looks like
 	}
-	return opened, nil
+	same, err := holds(f, onDisk(want, old.head))
+	if err == nil && !same {
+		err = ErrStale
+	}
+	return old, err
+}
+
+// onDisk returns the bytes of a file that has a text as it was read.
+func onDisk(text string, head []byte) string {
+	raw, err := workspace.Encode(text, head)
+	if err != nil {
+		return text
+	}
+	return string(raw)
 }
 
 // holds reports whether r gives exactly want.
@@ -221,7 +244,7 @@ func holds(r io.Reader, want string) (bool, error) {
 
 // writeTemp writes text to a new file in dir and answers its name. With like,
 // the file gets that one's mode and, where possible, owner.
-func writeTemp(dir *os.Root, text string, like fs.FileInfo) (string, error) {
+func writeTemp(dir *os.Root, text string, like *stored) (string, error) {
 	name := ".agent-lsp-" + rand.Text()[:12] + ".tmp"
 	perm := fs.FileMode(0o666)
 	if like != nil {

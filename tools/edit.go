@@ -72,6 +72,9 @@ func (e *Executor) prepare(name string, make drafter) (draft, error) {
 	}
 	d, err := make(f)
 	d.file = f
+	if err == nil {
+		err = keepsEncoding(f, d.after)
+	}
 	return d, err
 }
 

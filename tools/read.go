@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -100,9 +99,13 @@ func Open(root *os.Root, p string) (*os.File, error) {
 
 // readFile reads a regular file of at most limit bytes.
 func readFile(root *os.Root, p string, limit int64) (string, error) {
-	text, err := workspace.ReadFile(root, filepath.FromSlash(p), limit)
-	return string(text), unreadable(p, err)
+	text, err := workspace.ReadText(root, filepath.FromSlash(p), limit)
+	return text, unreadable(p, err)
 }
+
+// ReadText returns the text of a file of the workspace on the disk as the tools see
+// it: that of UTF-16 with a mark as UTF-8, any other as it is.
+func ReadText(root *os.Root, p string) (string, error) { return readFile(root, p, DefaultMaxFile) }
 
 // unreadable is why a file is not read as a model is told it.
 func unreadable(p string, err error) error {
@@ -167,12 +170,10 @@ func (t readTool) long(p string, op readArgs) Outcome {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return failed(pathError(p, err))
 	}
-	if bytes.HasPrefix(head[:n], []byte(workspace.ByteOrderMark)) {
-		_, err = f.Seek(int64(len(workspace.ByteOrderMark)), io.SeekStart)
-	}
 	var pg page
-	if err == nil || errors.Is(err, io.EOF) {
-		pg, err = t.page(f, op)
+	text, err := workspace.NewReader(f)
+	if err == nil {
+		pg, err = t.page(text, op)
 	}
 	switch {
 	case errors.Is(err, errBinary):
@@ -219,8 +220,9 @@ func binaryKind(s string) string {
 		{"SQLite format 3", "an SQLite database"},
 		{"\xca\xfe\xba\xbe", "a Mach-O or Java class file"},
 		{"\xcf\xfa\xed\xfe", "a Mach-O program"},
-		{"\xff\xfe", "UTF-16 text"},
-		{"\xfe\xff", "UTF-16 text"},
+		{"\xff\xfe\x00\x00", "UTF-32 text"},
+		{"\xff\xfe", "damaged UTF-16 text"},
+		{"\xfe\xff", "damaged UTF-16 text"},
 	} {
 		if strings.HasPrefix(s, k.magic) {
 			return k.name

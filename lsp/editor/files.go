@@ -3,7 +3,6 @@ package editor
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,22 +18,8 @@ type files struct {
 	root   *os.Root
 }
 
-// maxDisk limits how much of a document's file is read.
-const maxDisk = 64 << 20
-
-// read reads a regular file of the folder.
-func (d files) read(name string) (string, error) {
-	f, err := tools.Open(d.root, name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	text, err := io.ReadAll(io.LimitReader(f, maxDisk+1))
-	if err == nil && len(text) > maxDisk {
-		err = fmt.Errorf("%s is over %d bytes", name, maxDisk)
-	}
-	return string(text), err
-}
+// read reads the text of a regular file of the folder.
+func (d files) read(name string) (string, error) { return tools.ReadText(d.root, name) }
 
 // has reports whether a file of the folder has a text.
 func (d files) has(name, want string) bool {
