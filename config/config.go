@@ -98,6 +98,8 @@ type Exec struct {
 	Writable []string `json:"writable"`
 	// Network says whether commands reach other machines: off, on, or ask, with which a call has none unless it asks for it and somebody allows that.
 	Network string `json:"network" enum:"off,ask,on"`
+	// Loopback lists TCP ports of this machine's 127.0.0.1 that commands without network reach at theirs, such as a database's that tests need. Where Landlock confines, commands need the network for that.
+	Loopback []int `json:"loopback" min:"1" max:"65535"`
 	// KeepEnv names environment variables that commands and checkers get besides the known harmless ones, such as PATH, HOME and those of toolchains.
 	KeepEnv []string `json:"keep_env"`
 }

@@ -142,6 +142,8 @@ func (d *decoder) value(n *node, v reflect.Value, at spot, tag reflect.StructTag
 		return d.duration(n, p, at, tag)
 	case *[]Rule:
 		return d.rules(n, p, at, tag)
+	case *[]int:
+		return d.integers(n, p, at, tag)
 	}
 	switch v.Kind() {
 	case reflect.Struct:
@@ -208,7 +210,26 @@ func (d *decoder) integer(n *node, v reflect.Value, at spot, tag reflect.StructT
 		d.warnf(at, "", "%d is less than %d", i, least)
 		return false
 	}
+	if most, err := strconv.Atoi(tag.Get("max")); err == nil && i > most {
+		d.warnf(at, "", "%d is more than %d", i, most)
+		return false
+	}
 	v.SetInt(int64(i))
+	return d.record(at)
+}
+
+// integers sets a list of whole numbers.
+func (d *decoder) integers(n *node, p *[]int, at spot, tag reflect.StructTag) bool {
+	if !d.is(n, list, at, "a list of whole numbers") {
+		return false
+	}
+	out := make([]int, len(n.items))
+	for i, item := range n.items {
+		if !d.integer(item, reflect.ValueOf(&out[i]).Elem(), at.item(item.place, i), tag) {
+			return false
+		}
+	}
+	*p = out
 	return d.record(at)
 }
 

@@ -101,7 +101,7 @@ approvals: edits
 rules: {allow: [exec: [go, test], git: [status]], deny: [exec: [rm], {browse: []}, {read: .env, write: .env}]}
 turn: {max_rounds: 7}
 request: {timeout: 1m, idle_timeout: 1s, retries: 0}
-exec: {timeout: 90s, output: 1, sandbox: false, writable: [/opt/cache], network: "off", keep_env: [GOFLAGS]}
+exec: {timeout: 90s, output: 1, sandbox: false, writable: [/opt/cache], network: "off", loopback: [5432, 6379], keep_env: [GOFLAGS]}
 sandbox: {deny_read: [~/private], read: [~/.npmrc]}
 checker:
   enabled: false
@@ -134,7 +134,7 @@ log: {level: debug}
 		}
 		c.Turn.MaxRounds = 7
 		c.Request = Request{Duration(time.Minute), Duration(time.Second), 0}
-		c.Exec = Exec{Duration(90 * time.Second), 1, false, []string{"/opt/cache"}, "off", []string{"GOFLAGS"}}
+		c.Exec = Exec{Duration(90 * time.Second), 1, false, []string{"/opt/cache"}, "off", []int{5432, 6379}, []string{"GOFLAGS"}}
 		c.Sandbox = Sandbox{[]string{"~/private"}, []string{"~/.npmrc"}}
 		c.Checker = Checker{
 			false, Duration(2 * time.Second), 3,
@@ -218,6 +218,8 @@ func TestAMistakeLeavesTheRest(t *testing.T) {
 		"camel case in a file": {"turn:\n  maxRounds: 3", []string{"USER:2:3: turn.maxRounds: there is no such setting (did you mean max_rounds?)"}},
 		"number":               {"turn: {max_rounds: many}", []string{`USER:1:8: turn.max_rounds: this is "many", not a whole number`}},
 		"fraction":             {"turn: {max_rounds: 1.5}", []string{`USER:1:8: turn.max_rounds: this is "1.5", not a whole number`}},
+		"no port":              {"exec: {loopback: [5432, 65536]}", []string{"USER:1:25: exec.loopback[1]: 65536 is more than 65535"}},
+		"no ports":             {"exec: {loopback: 5432}", []string{"USER:1:8: exec.loopback: this is a number, not a list of whole numbers"}},
 		"too few":              {"turn: {max_rounds: 0}", []string{"USER:1:8: turn.max_rounds: 0 is less than 1"}},
 		"duration in numbers":  {"exec: {timeout: 120}", []string{`USER:1:8: exec.timeout: this is "120", not a length of time such as 90s or 2m`}},
 		"no duration":          {"exec: {timeout: 0s}", []string{"USER:1:8: exec.timeout: 0s is not longer than no time at all"}},

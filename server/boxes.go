@@ -73,7 +73,7 @@ func (b *boxes) box(root string, c *config.Config, env, state []string, network 
 // boxSettings is the sandbox's part of a configuration.
 func boxSettings(c *config.Config, state []string, network bool) sandbox.Settings {
 	s := sandbox.Settings{
-		State: state, Network: network,
+		State: state, Network: network, Loopback: c.Exec.Loopback,
 		Writable: c.Exec.Writable, Read: c.Sandbox.Read, DenyRead: c.Sandbox.DenyRead,
 	}
 	if len(state) > 0 {

@@ -174,6 +174,7 @@ func (srv *Server) confineChecks(root string, c *config.Config) (p proc.Policy, 
 	if box == nil {
 		return proc.Unconfined("the person switched the sandbox off, or the system has none"), "", nil
 	}
+	box.Loopback = nil // of commands alone
 	box.Writable = append(box.Writable, root)
 	sandbox.ProtectTree(box, root)
 	sandbox.ProtectGit(box, filepath.Join(root, ".git"))

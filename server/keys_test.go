@@ -108,6 +108,8 @@ func another(v reflect.Value) bool {
 		*x += config.Duration(time.Second)
 	case *[]string:
 		*x = append(*x, "other")
+	case *[]int:
+		*x = append(*x, 5432)
 	case *[]config.Rule:
 		*x = append(*x, config.Rule{Tool: "exec", Prefix: []string{"other"}})
 	case *map[string]model.Profile:

@@ -49,6 +49,8 @@ func (e *Executor) offlineText(r proc.Result) string {
 		return ""
 	case wasOffline(r) && !e.cfg.Exec.AskNetwork && !box.Network:
 		return "\n" + noNetwork + " [exec.network in the person's settings is off]"
+	case wasOffline(r) && proc.SandboxSupport().Mechanism == proc.Landlock:
+		return "\n" + noNetwork + " [a socket needs network permission here, to its own processes, too]"
 	case wasOffline(r):
 		return "\n" + noNetwork
 	case prints(r, refusedHere):

@@ -3,7 +3,6 @@ package proc
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"syscall"
@@ -69,7 +68,7 @@ func keepHouse(name string) {
 // the house's user namespace. Programs get none of them.
 var houseCaps = []uintptr{
 	unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_KILL, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH,
-	unix.CAP_CHOWN, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_SETUID, unix.CAP_SETGID,
+	unix.CAP_CHOWN, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_NET_BIND_SERVICE,
 }
 
 func houseAttr(offline bool) *syscall.SysProcAttr {
@@ -119,14 +118,19 @@ func liveInside() {
 		syscall.Exit(1)
 	}
 	err := buildRoot(*o.House)
+	var listeners []int
 	if err == nil && !o.House.Network {
-		err = raiseLoopback()
+		if err = raiseLoopback(); err == nil {
+			listeners, err = listenAt(o.House.Loopback)
+		}
+	}
+	if err == nil {
+		err = passReady(listeners)
 	}
 	if err != nil {
 		sendReport(report{Err: err.Error()})
 		syscall.Exit(1)
 	}
-	sendReport(report{})
 	for {
 		if readFrame(in, &order{}) != nil {
 			syscall.Exit(0)
@@ -190,15 +194,3 @@ func insideHouse() bool { return os.Getpid() == 1 }
 
 // errHouse reports a house that ended without a report.
 var errHouse = errors.New("the sandbox's process ended while it was set up")
-
-// enter waits until a house is built.
-func enter(r io.Reader) error {
-	var rep report
-	if err := readFrame(r, &rep); err != nil {
-		return errors.Join(errHouse, err)
-	}
-	if rep.Err != "" {
-		return errors.New(rep.Err)
-	}
-	return nil
-}

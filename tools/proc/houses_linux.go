@@ -137,8 +137,12 @@ func build(s Sandbox) (*link, error) {
 	if err == nil {
 		err = l.send(b, nil)
 	}
-	if reported := enter(l.conn); reported != nil {
+	listeners, reported := enter(l.conn)
+	if reported != nil {
 		err = reported // the reason from the house says more than a failed write
+	}
+	if err == nil {
+		err = l.forward(listeners, s.Loopback)
 	}
 	if err != nil {
 		l.close()
@@ -192,7 +196,8 @@ func tryHouse() error {
 	if err != nil {
 		return err
 	}
-	return enter(l.conn)
+	_, err = enter(l.conn)
+	return err
 }
 
 // noNamespaces names a variable that has Landlock used where there are namespaces,

@@ -36,6 +36,10 @@ type Sandbox struct {
 	Sockets []string `json:"sockets,omitempty"`
 	// Network allows connections to other machines and to this one.
 	Network bool `json:"network,omitzero"`
+	// Loopback are TCP ports of this machine's 127.0.0.1 that programs without network
+	// reach at their own 127.0.0.1. Landlock has no such thing: programs make no internet
+	// socket there without Network.
+	Loopback []int `json:"loopback,omitempty"`
 	// Temp is a directory for temporary files that all programs of a session share,
 	// with the directories tmp and var in it; "" leaves them the system's.
 	Temp string `json:"temp,omitempty"`
@@ -77,7 +81,11 @@ func (s Sandbox) key() string {
 // base returns the part that all programs of a session share; the rest depends on which
 // places are there when one starts.
 func (s Sandbox) base() Sandbox {
-	return Sandbox{Writable: s.Writable, Readable: s.Readable, Sockets: s.Sockets, Network: s.Network, Temp: s.Temp, Mechanism: s.Mechanism}
+	b := Sandbox{Writable: s.Writable, Readable: s.Readable, Sockets: s.Sockets, Network: s.Network, Temp: s.Temp, Mechanism: s.Mechanism}
+	if !s.Network {
+		b.Loopback = s.Loopback
+	}
+	return b
 }
 
 // Mechanism is a way to confine programs.

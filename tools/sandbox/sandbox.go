@@ -28,6 +28,8 @@ type Settings struct {
 	Writable, Read, DenyRead []string
 	// Network allows connections.
 	Network bool
+	// Loopback are ports of this machine that programs without network reach.
+	Loopback []int
 }
 
 // Box returns the sandbox of all programs of a session, without its workspace.
@@ -38,6 +40,7 @@ func (s Settings) Box() proc.Sandbox {
 		Hidden:   s.hidden(home),
 		Readable: s.shown(home),
 		Network:  s.Network,
+		Loopback: slices.Compact(slices.Sorted(slices.Values(s.Loopback))),
 		Temp:     s.Temp,
 		Aside:    s.Aside,
 	}

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -176,6 +177,14 @@ func (g *generator) value(f reflect.StructField, v reflect.Value) (map[string]an
 	}
 	if least, err := strconv.Atoi(f.Tag.Get("min")); err == nil && v.Kind() == reflect.Int {
 		s["minimum"] = least
+	}
+	if _, ok := v.Interface().([]int); ok {
+		least, err := strconv.Atoi(f.Tag.Get("min"))
+		most, err2 := strconv.Atoi(f.Tag.Get("max"))
+		if err := errors.Join(err, err2); err != nil {
+			return nil, fmt.Errorf("the bounds of %s: %w", f.Name, err)
+		}
+		s["items"] = map[string]any{"type": "integer", "minimum": least, "maximum": most}
 	}
 	if scalar := v.Kind() == reflect.Bool || v.Kind() == reflect.Int; scalar || v.Kind() != reflect.Struct && !v.IsZero() {
 		s["default"] = v.Interface()
