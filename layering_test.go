@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"session/store/sqlite":    {"session/store/contract"},
 	"session/store/postgres":  {"session/store/contract"},
 	"session/store/storetest": {"session/store"},
-	"tools":                   {"core/abi", "tools/proc", "tools/sandbox", "workspace"},
+	"tools":                   {"core/abi", "tools/diff", "tools/proc", "tools/sandbox", "workspace"},
 	"tools/sandbox":           {"tools/proc"},
 	"checker":                 {"tools/proc", "workspace"},
 	"config":                  {"session/model", "workspace"},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/tools/diff"
 )
 
 // benchWorld is an executor over a disk and open buffers.
@@ -43,16 +44,16 @@ func BenchmarkPatchOf10MiB(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			now, next := "200000 of", "200000 OF"
 			for b.Loop() {
-				diff := fmt.Sprintf("@@ -1,1 +1,1 @@\n-line %s a file that is rather long\n+line %s a file that is rather long\n", now, next)
+				patch := fmt.Sprintf("@@ -1,1 +1,1 @@\n-line %s a file that is rather long\n+line %s a file that is rather long\n", now, next)
 				if where == "text" {
-					d, err := parseDiff(diff, "f")
+					d, err := diff.Parse(patch)
 					if err != nil {
 						b.Fatal(err)
 					}
-					if text, err = applyDiff(text, d); err != nil {
+					if text, _, err = diff.Apply(text, d[0]); err != nil {
 						b.Fatal(err)
 					}
-				} else if out := e.Run(b.Context(), Op{Patch: &abi.Patch{Path: "f", Diff: diff}}, ""); out.State != Completed {
+				} else if out := e.Run(b.Context(), Op{Patch: &abi.Patch{Path: "f", Diff: patch}}, ""); out.State != Completed {
 					b.Fatal(out.Text)
 				}
 				now, next = next, now

@@ -65,7 +65,7 @@ var corpus = []struct {
 	{"words before", abc, "Here is the change:\n\n--- a/f.txt\n+++ b/f.txt\n@@ -2 +2 @@\n-b\n+B\n", "a\nB\nc\n", ""},
 	{"leading space differs", "  a\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+B\n", "", "matches nowhere"},
 	{"context is missing in the file", abc, "@@ -1,3 +1,3 @@\n x\n-b\n+B\n c\n", "", "hunk 1 (@@ -1,3 +1,3 @@) matches nowhere"},
-	{"a context line is left out", ten, "@@ -1,4 +1,4 @@\n 1\n 2\n-4\n+four\n", "", "The nearest lines are:\n     1\t1\n     2\t2"},
+	{"a context line is left out", ten, "@@ -1,4 +1,4 @@\n 1\n 2\n-4\n+four\n", "", "Its line 3 is \"4\", but line 3 of the file is \"3\""},
 	{"second hunk fits nowhere", ten, "@@ -1,2 +1,2 @@\n 1\n-2\n+two\n@@ -5,1 +5,1 @@\n-fife\n+five\n", "", "hunk 2 (@@ -5,1 +5,1 @@) matches nowhere; nothing was applied"},
 	{"empty file, but lines are shown", "", "@@ -1 +1 @@\n-a\n+b\n", "", "The file is empty"},
 
@@ -78,8 +78,8 @@ var corpus = []struct {
 	{"end of file tells apart", "x\ny\nx\ny", "@@ -3,2 +3,2 @@\n x\n-y\n\\ No newline at end of file\n+Y\n\\ No newline at end of file\n", "x\ny\nx\nY", ""},
 
 	// Insertions without context.
-	{"after a line by number", "a\nz\n", "@@ -1,0 +2,1 @@\n+m\n", "a\nm\nz\n", ""},
-	{"at the start by number", "a\nz\n", "@@ -0,0 +1,1 @@\n+m\n", "m\na\nz\n", ""},
+	{"after a line by number", "a\nz\n", "@@ -1,0 +2,1 @@\n+m\n", "", "a number alone may be off"},
+	{"at the start by number", "a\nz\n", "@@ -0,0 +1,1 @@\n+m\n", "", "a number alone may be off"},
 	{"at the end by number", "a\nz\n", "@@ -2,0 +3 @@\n+m\n", "a\nz\nm\n", ""},
 	{"number beyond the end", "a\nz\n", "@@ -7,0 +8 @@\n+m\n", "", "shows no line of the file"},
 	{"into an empty file", "", "@@ -0,0 +1 @@\n+m\n", "m\n", ""},
@@ -87,9 +87,11 @@ var corpus = []struct {
 	{"nowhere", abc, "@@\n+m\n", "", "has no place"},
 	{"nowhere, with numbers that count lines", abc, "@@ -1,2 +1,3 @@\n+m\n", "", "has no place"},
 	{"nowhere, with a number that counts one line", abc, "@@ -1 +1,2 @@\n+m\n", "", "has no place"},
-	{"below an anchor", "func A(){}\nfunc B(){}\n", "@@ func A\n+// note\n", "func A(){}\n// note\nfunc B(){}\n", ""},
-	{"below an anchor that is absent", "func A(){}\nfunc B(){}\n", "@@ func C\n+// note\n", "", `no line of the file is "func C"`},
-	{"below an anchor that is there twice", "func A(){}\nfunc A(){}\n", "@@ func A\n+// note\n", "", `"func A" is in lines 1 and 2`},
+	{"below an anchor", "func A(){}\nfunc B(){}\n", "@@ func A(){}\n+// note\n", "func A(){}\n// note\nfunc B(){}\n", ""},
+	{"below the start of a line", "func A(){}\nfunc B(){}\n", "@@ func A\n+// note\n", "", `no whole line is "func A"`},
+	{"below a line that is a comment", "# func A\nfunc B(){}\n", "@@ func A\n+// note\n", "", `no whole line is "func A"`},
+	{"below an anchor that is absent", "func A(){}\nfunc B(){}\n", "@@ func C\n+// note\n", "", `no whole line is "func C"`},
+	{"below an anchor that is there twice", "func A\nfunc A\n", "@@ func A\n+// note\n", "", `"func A" is in lines 1 and 2`},
 	{"anchor and context", goSrc, "@@ func B() int {\n-\treturn 1\n+\treturn 2\n", strings.TrimSuffix(goSrc, "\treturn 1\n}\n") + "\treturn 2\n}\n", ""},
 	{"anchor is the first line of the context", goSrc, "@@ func B() int {\n func B() int {\n-\treturn 1\n+\treturn 2\n", strings.TrimSuffix(goSrc, "\treturn 1\n}\n") + "\treturn 2\n}\n", ""},
 	{"anchors within each other", "class A:\n  def f:\n    x\nclass B:\n  def f:\n    x\n", "@@ class B:\n@@ def f:\n-    x\n+    y\n", "class A:\n  def f:\n    x\nclass B:\n  def f:\n    y\n", ""},
@@ -135,7 +137,7 @@ var corpus = []struct {
 	{"empty", abc, "", "", "no hunk"},
 	{"prose", abc, "please change b to B", "", "no hunk"},
 	{"same line changed twice", abc, "@@ -2 +2 @@\n-b\n+x\n@@ -2 +2 @@\n-b\n+y\n", "", "change the same lines"},
-	{"two insertions at one place", abc, "@@ -1,0 +2 @@\n+x\n@@ -1,0 +2 @@\n+y\n", "", "change the same lines"},
+	{"two insertions at one place", abc, "@@\n a\n+x\n b\n@@\n a\n+y\n b\n", "", "change the same lines"},
 
 	// Other forms, other files.
 	{"envelope", abc, "*** Begin Patch\n*** Update File: f.txt\n@@\n a\n-b\n+B\n*** End Patch\n", "a\nB\nc\n", ""},
@@ -180,7 +182,7 @@ func TestPatchCorpus(t *testing.T) {
 				want(t, got, Failed, tt.refuse)
 				after = tt.file
 			case tt.want == tt.file:
-				want(t, got, Completed, "f.txt is unchanged: the patch changes nothing")
+				want(t, got, Completed, "f.txt is unchanged: the edit changes nothing")
 			default:
 				want(t, got, Completed, "patched f.txt: ")
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/agent-lsp/agent-lsp/tools/diff"
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
@@ -193,7 +194,7 @@ func count(n int, what string) string {
 // countLines counts the lines that an edit adds and removes.
 func countLines(before, after string) (added, removed int) {
 	before, after = differing(before, after)
-	for _, c := range diffLines(texts(splitLines(before)), texts(splitLines(after))) {
+	for _, c := range diffLines(diff.Texts(diff.Split(before)), diff.Texts(diff.Split(after))) {
 		added += c.newEnd - c.newStart
 		removed += c.end - c.start
 	}
@@ -204,9 +205,9 @@ func countLines(before, after string) (added, removed int) {
 // since the model read them. It shows every such line of the file when there are
 // few, else those that the edit meets.
 func collision(f file, base string, clash []change) *refusal {
-	now := texts(splitLines(f.text))
+	now := diff.Texts(diff.Split(f.text))
 	shown := clash
-	all := diffLines(texts(splitLines(base)), now)
+	all := diffLines(diff.Texts(diff.Split(base)), now)
 	total := 0
 	for _, c := range all {
 		total += c.newEnd - c.newStart + 2*around

@@ -3,74 +3,10 @@ package tools
 import (
 	"strings"
 
+	"github.com/agent-lsp/agent-lsp/tools/diff"
 	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
-
-// line is one line of a file: what stands in it and what ends it. Only the last
-// line of a file has no ending, and then it has text.
-type line struct{ text, eol string }
-
-// splitLines cuts a text into lines. Lines end with \n or \r\n; a lone \r is text.
-func splitLines(s string) []line {
-	if s == "" {
-		return nil
-	}
-	out := make([]line, 0, strings.Count(s, "\n")+1)
-	for len(s) > 0 {
-		i := strings.IndexByte(s, '\n')
-		switch {
-		case i < 0:
-			return append(out, line{text: s})
-		case i > 0 && s[i-1] == '\r':
-			out = append(out, line{s[:i-1], s[i-1 : i+1]})
-		default:
-			out = append(out, line{s[:i], s[i : i+1]})
-		}
-		s = s[i+1:]
-	}
-	return out
-}
-
-// joinLines is the inverse of splitLines.
-func joinLines(lines []line) string {
-	n := 0
-	for _, l := range lines {
-		n += len(l.text) + len(l.eol)
-	}
-	var b strings.Builder
-	b.Grow(n)
-	for _, l := range lines {
-		b.WriteString(l.text)
-		b.WriteString(l.eol)
-	}
-	return b.String()
-}
-
-// texts are the lines without what ends them.
-func texts(lines []line) []string {
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		out[i] = l.text
-	}
-	return out
-}
-
-// ending answers what a line put before lines[at] should end with: what the line
-// above ends with, else the line below, else a bare \n.
-func ending(lines []line, at int) string {
-	for i := min(at, len(lines)) - 1; i >= 0; i-- {
-		if lines[i].eol != "" {
-			return lines[i].eol
-		}
-	}
-	for _, l := range lines[min(at, len(lines)):] {
-		if l.eol != "" {
-			return l.eol
-		}
-	}
-	return "\n"
-}
 
 // change replaces the lines [start, end) of one text by the lines
 // [newStart, newEnd) of another.
@@ -135,47 +71,28 @@ func adopt(current, wanted string) string {
 	if current == "" || wanted == "" {
 		return mark + wanted
 	}
-	old, lines := splitLines(current), splitLines(wanted)
-	a, b := texts(old), texts(lines)
+	old, lines := diff.Split(current), diff.Split(wanted)
+	a, b := diff.Texts(old), diff.Texts(lines)
 	changes := diffLines(a, b)
-	out := make([]line, 0, len(lines))
+	out := make([]diff.Line, 0, len(lines))
 	at := 0
 	for _, c := range changes {
 		out = append(out, old[at:c.start]...)
-		eol := ending(old, c.start)
+		eol := diff.Ending(old, c.start)
 		for i, l := range lines[c.newStart:c.newEnd] {
 			// A line that takes the place of another takes its ending.
 			e := eol
-			if o := c.start + i; o < c.end && old[o].eol != "" {
-				e = old[o].eol
+			if o := c.start + i; o < c.end && old[o].EOL != "" {
+				e = old[o].EOL
 			}
-			out = append(out, line{l.text, e})
+			out = append(out, diff.Line{Text: l.Text, EOL: e})
 		}
 		at = c.end
 	}
 	out = append(out, old[at:]...)
-	last := lines[len(lines)-1].eol
+	last := lines[len(lines)-1].EOL
 	if len(changes) > 0 {
-		last = old[len(old)-1].eol
+		last = old[len(old)-1].EOL
 	}
-	return mark + joinLines(closeLines(out, last))
-}
-
-// closeLines gives every line but the last an ending, and the last one an ending
-// exactly when last is not empty.
-func closeLines(lines []line, last string) []line {
-	for i := range lines {
-		final := i == len(lines)-1
-		switch {
-		case final && last == "":
-			lines[i].eol = ""
-			if lines[i].text == "" {
-				// An empty line without an ending is no line.
-				return lines[:i]
-			}
-		case lines[i].eol == "":
-			lines[i].eol = ending(lines, i)
-		}
-	}
-	return lines
+	return mark + diff.Join(diff.Close(out, last))
 }

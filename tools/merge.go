@@ -1,6 +1,10 @@
 package tools
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/agent-lsp/agent-lsp/tools/diff"
+)
 
 // merge3 merges two edits of base, theirs and ours, line by line. It returns theirs
 // with the changes of ours applied; every byte that ours did not change stays as
@@ -14,10 +18,10 @@ func merge3(base, theirs, ours string) (merged string, clash []change) {
 	case ours == base:
 		return theirs, nil
 	}
-	bl, tl, ol := splitLines(base), splitLines(theirs), splitLines(ours)
-	b, t, o := texts(bl), texts(tl), texts(ol)
+	bl, tl, ol := diff.Split(base), diff.Split(theirs), diff.Split(ours)
+	b, t, o := diff.Texts(bl), diff.Texts(tl), diff.Texts(ol)
 	dt, do := diffLines(b, t), diffLines(b, o)
-	var out []line
+	var out []diff.Line
 	at := 0    // the first line of theirs that is not copied yet
 	shift := 0 // how far theirs is behind base up to here
 	i := 0
@@ -39,13 +43,13 @@ func merge3(base, theirs, ours string) (merged string, clash []change) {
 		}
 		from, to := d.start+shift, d.end+shift
 		out = append(out, tl[at:from]...)
-		eol := ending(tl, from)
+		eol := diff.Ending(tl, from)
 		for k, l := range ol[d.newStart:d.newEnd] {
 			e := eol
-			if p := from + k; p < to && tl[p].eol != "" {
-				e = tl[p].eol
+			if p := from + k; p < to && tl[p].EOL != "" {
+				e = tl[p].EOL
 			}
-			out = append(out, line{l.text, e})
+			out = append(out, diff.Line{Text: l.Text, EOL: e})
 		}
 		at = to
 	}
@@ -53,7 +57,7 @@ func merge3(base, theirs, ours string) (merged string, clash []change) {
 		return "", clash
 	}
 	out = append(out, tl[at:]...)
-	return joinLines(closeLines(out, lastEnding(bl, tl, ol))), nil
+	return diff.Join(diff.Close(out, lastEnding(bl, tl, ol))), nil
 }
 
 // before reports whether x changes only what stands before all that y changes.
@@ -66,12 +70,12 @@ func before(x, y change) bool {
 }
 
 // lastEnding merges how the last line is ended: ours where it differs from base.
-func lastEnding(base, theirs, ours []line) string {
-	last := func(l []line) string {
+func lastEnding(base, theirs, ours []diff.Line) string {
+	last := func(l []diff.Line) string {
 		if len(l) == 0 {
 			return "\n"
 		}
-		return l[len(l)-1].eol
+		return l[len(l)-1].EOL
 	}
 	if (last(ours) == "") != (last(base) == "") {
 		return last(ours)

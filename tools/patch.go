@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
+
+	"github.com/agent-lsp/agent-lsp/tools/diff"
 )
 
 // patchTool is the tool patch.
@@ -29,7 +32,7 @@ func (t patchTool) Run(ctx context.Context, c Call) Outcome {
 	return t.edit(ctx, op.Path, c.Label, t.draft(ctx, op))
 }
 
-// draft returns a drafter that applies a unified diff.
+// draft returns a drafter that applies a patch to the one file that it names.
 func (t patchTool) draft(ctx context.Context, op patchArgs) drafter {
 	return func(f file) (draft, error) {
 		d := draft{verb: "patched"}
@@ -37,99 +40,124 @@ func (t patchTool) draft(ctx context.Context, op patchArgs) drafter {
 		if err != nil {
 			return d, err
 		}
-		diff, err := parseDiff(op.Diff, given)
+		files, err := diff.Parse(op.Diff)
 		if err != nil {
 			return d, fmt.Errorf("%s was not patched: %w", f.path, err)
 		}
-		if !f.exists {
-			d.verb = "created"
-			d.after, err = newText(f.path, diff)
-			if err != nil {
-				return d, fmt.Errorf("%w%s", err, nearNames(ctx, t.ws, f.path))
+		for _, p := range files {
+			if err := t.isFor(p, given); err != nil {
+				return d, fmt.Errorf("%s was not patched: %w", f.path, err)
 			}
-			d.view, d.known = d.after, true
-			return d, nil
 		}
-		if err := textOnly(f); err != nil {
-			return d, err
-		}
-		if diff.create && f.text != "" {
-			if text, err := newText(f.path, diff); err == nil && text == f.text {
-				d.after, d.note = f.text, "the patch is already applied"
-				d.view, d.known = text, true
-				return d, nil
-			}
-			return d, fmt.Errorf("%s exists already, but the diff makes a new file; nothing was applied", f.path)
-		}
-		d, err = t.patched(d, f, diff)
-		if errors.Is(err, errApplied) {
-			d.after, d.note = f.text, "the patch is already applied"
-			return d, nil
-		}
-		if err == nil && d.after == f.text && d.note == "" {
-			d.note = "the patch changes nothing"
-		}
-		return d, err
+		return t.draftOf(ctx, f, diff.Merge(files))
 	}
 }
 
-// patched applies a diff to a file that may have changed since the model read it.
-// Then the diff is applied to the text that the model knows, if it fits there.
-func (t patchTool) patched(d draft, f file, diff fileDiff) (draft, error) {
-	k, ok := t.seen.lookup(f.path, f.text)
+// isFor checks that a patch changes the text of the file at path, a clean path, and
+// does nothing else.
+func (t patchTool) isFor(p diff.File, path string) error {
+	switch {
+	case p.Moved:
+		return fmt.Errorf("the diff renames %s to %s (Move to, rename), but with the argument path a patch only changes the text of that file; leave path out", p.Old, p.New)
+	case p.Kind == diff.Delete:
+		return errors.New("the diff deletes the file (Delete File, /dev/null), but with the argument path a patch only changes the text of that file; leave path out")
+	}
+	for _, name := range []string{p.Old, p.New} {
+		if filepath.IsAbs(name) {
+			if inside, err := relative(t.ws.Dir(), name); err == nil {
+				name = inside
+			}
+		}
+		if p.Exact && name != "" && filepath.ToSlash(filepath.Clean(name)) != path || !diff.IsFor(name, path) {
+			return fmt.Errorf("the diff names the file %q, but the argument path is %s; leave path out to change several files", name, path)
+		}
+	}
+	return nil
+}
+
+// draftOf applies what a patch does to one file.
+func (t patchTool) draftOf(ctx context.Context, f file, p diff.File) (draft, error) {
+	d := draft{verb: "patched"}
+	if !f.exists {
+		text, ok := p.NewText()
+		if !ok {
+			return d, fmt.Errorf("%s does not exist, but the diff shows lines of it%s", f.path, nearNames(ctx, t.ws, f.path))
+		}
+		d.verb, d.after, d.view, d.known = "created", text, text, true
+		return d, nil
+	}
+	if err := textOnly(f); err != nil {
+		return d, err
+	}
+	if p.Kind == diff.Add && f.text != "" {
+		if text, ok := p.NewText(); ok && text == f.text {
+			d.after, d.note = f.text, "the patch is already applied"
+			d.view, d.known = text, true
+			return d, nil
+		}
+		return d, fmt.Errorf("%s exists already, but the diff makes a new file; nothing was applied", f.path)
+	}
+	return t.place(d, f, func(text string) (string, []string, error) { return diff.Apply(text, p) })
+}
+
+// placer makes an edit of a text; see diff.Apply.
+type placer func(text string) (after string, notes []string, err error)
+
+// place makes an edit of a file that may have changed since the model read it. Then it
+// is made of the text that the model knows, if it fits there, and merged.
+func (e *Executor) place(d draft, f file, apply placer) (draft, error) {
+	k, ok := e.seen.lookup(f.path, f.text)
 	moved := ok && k.hash != hashText(f.text)
-	var clash error
 	if moved && k.hasText {
-		if wanted, err := applyDiff(k.text, diff); err == nil {
-			d.after, d.view, d.known = wanted, wanted, true
+		if wanted, notes, err := apply(k.text); err == nil {
 			merged, places := merge3(k.text, f.text, wanted)
 			if len(places) == 0 {
-				d.after, d.note = merged, rebased
+				d.after, d.view, d.known = merged, wanted, true
+				d.note = lenient(notes, rebased)
 				if merged == f.text {
 					d.note = "someone else made the same change already"
 				}
 				return d, nil
 			}
-			if _, err := applyDiff(f.text, diff); err != nil {
-				clash = collision(f, k.text, places)
+			if _, _, err := apply(f.text); err != nil {
+				return d, collision(f, k.text, places)
 			}
 		}
 	}
-	if clash != nil {
-		return d, clash
-	}
 	d.view, d.known = k.text, ok && k.hasText // what it knows of a file that moved on stays
-	after, err := applyDiff(f.text, diff)
-	if err != nil {
-		if moved && !errors.Is(err, errApplied) {
-			return d, fmt.Errorf("%s was changed since you read it, and %w", f.path, err)
-		}
-		if !errors.Is(err, errApplied) {
-			err = fmt.Errorf("%s was not patched: %w", f.path, err)
-		}
-		return d, err
+	after, notes, err := apply(f.text)
+	switch {
+	case errors.Is(err, diff.ErrApplied):
+		d.after, d.note = f.text, "the patch is already applied"
+		return d, nil
+	case err != nil && moved:
+		return d, fmt.Errorf("%s was changed since you read it, and %w", f.path, err)
+	case err != nil:
+		return d, fmt.Errorf("%s was not %s: %w", f.path, d.verb, err)
 	}
 	d.after = after
-	if moved {
-		d.note = rebased
-	} else {
+	switch {
+	case after == f.text:
+		d.note = "the edit changes nothing"
+	case moved:
+		d.note = lenient(notes, rebased)
+	default:
+		d.note = lenient(notes, "")
+	}
+	if !moved {
 		d.view = after
 	}
 	return d, nil
 }
 
-// newText returns the text of a file that a diff creates.
-func newText(p string, d fileDiff) (string, error) {
-	if len(d.hunks) != 1 || len(d.hunks[0].side('-')) > 0 || len(d.hunks[0].anchors) > 0 {
-		return "", fmt.Errorf("%s does not exist, but the diff shows lines of it", p)
+// lenient is the note of an edit that was forgiven something.
+func lenient(notes []string, note string) string {
+	if len(notes) == 0 {
+		return note
 	}
-	lines := d.hunks[0].lines
-	var b strings.Builder
-	for i, l := range lines {
-		b.WriteString(l.text)
-		if i < len(lines)-1 || !l.open {
-			b.WriteByte('\n')
-		}
+	text := "Taken although " + strings.Join(notes, "; ") + "."
+	if note == "" {
+		return text
 	}
-	return b.String(), nil
+	return text + "\n" + note
 }

@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/tools/diff"
 	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/go-json-experiment/json"
 )
@@ -129,7 +130,7 @@ func TestAPageIsTheSameInAnyChunks(t *testing.T) {
 					if bytewise, err := readPage(iotest.OneByteReader(strings.NewReader(text)), offset, limit, room); err != nil || !reflect.DeepEqual(whole, bytewise) {
 						t.Errorf("%q from %d: %+v, byte by byte %+v, %v", clip(text), offset, whole, bytewise, err)
 					}
-					if lines := len(splitLines(text)); whole.total != lines || whole.to > max(min(lines, offset+limit-1), offset-1) {
+					if lines := len(diff.Split(text)); whole.total != lines || whole.to > max(min(lines, offset+limit-1), offset-1) {
 						t.Errorf("%q from %d: %+v", clip(text), offset, whole)
 					}
 				}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/agent-lsp/agent-lsp/tools/diff"
 	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
@@ -119,13 +120,13 @@ func FuzzApplyThenReverse(f *testing.F) {
 			return
 		}
 		for range 2 {
-			diff := udiff.Unified("a/f.txt", "b/f.txt", a, b)
-			if diff == "" {
+			patch := udiff.Unified("a/f.txt", "b/f.txt", a, b)
+			if patch == "" {
 				return
 			}
-			d, err := parseDiff(diff, "f.txt")
+			d, err := diff.Parse(patch)
 			if err != nil {
-				t.Fatalf("the diff\n%s\nis refused: %v", diff, err)
+				t.Fatalf("the diff\n%s\nis refused: %v", patch, err)
 			}
 			// The same of a file with a mark or other line ends, which a diff does not show.
 			for _, as := range []func(string) string{
@@ -138,16 +139,16 @@ func FuzzApplyThenReverse(f *testing.F) {
 				if strings.Contains(after, "\r") && !strings.Contains(before, "\r") {
 					continue // the file has no line end to go by
 				}
-				got, err := applyDiff(before, d)
+				got, _, err := diff.Apply(before, d[0])
 				switch {
-				case errors.Is(err, errApplied):
-					t.Fatalf("the diff\n%s\nis taken for applied to %q", diff, before)
+				case errors.Is(err, diff.ErrApplied):
+					t.Fatalf("the diff\n%s\nis taken for applied to %q", patch, before)
 				case err != nil && strings.Contains(err.Error(), "matches at lines"):
 					return
 				case err != nil:
-					t.Fatalf("the diff\n%s\nof %q is refused: %v", diff, before, err)
+					t.Fatalf("the diff\n%s\nof %q is refused: %v", patch, before, err)
 				case got != after:
-					t.Fatalf("the diff\n%s\nmakes %q of %q, want %q", diff, got, before, after)
+					t.Fatalf("the diff\n%s\nmakes %q of %q, want %q", patch, got, before, after)
 				}
 			}
 			a, b = b, a
@@ -177,17 +178,17 @@ func FuzzMerge(f *testing.F) {
 		// Every line comes from one of the three.
 		from := map[string]bool{}
 		for _, text := range []string{base, theirs, ours} {
-			for _, l := range texts(splitLines(text)) {
+			for _, l := range diff.Texts(diff.Split(text)) {
 				from[l] = true
 				from[strings.TrimSuffix(l, "\r")] = true // a line ended later
 			}
 		}
-		for _, l := range texts(splitLines(got)) {
+		for _, l := range diff.Texts(diff.Split(got)) {
 			if !from[l] {
 				t.Errorf("the line %q is from nowhere", l)
 			}
 		}
-		if adopted := adopt(theirs, ours); len(texts(splitLines(adopted))) == 0 && strings.Trim(ours, "\ufeff\r\n") != "" {
+		if adopted := adopt(theirs, ours); len(diff.Texts(diff.Split(adopted))) == 0 && strings.Trim(ours, "\ufeff\r\n") != "" {
 			t.Errorf("adopting %q loses it", ours)
 		}
 	})
@@ -243,40 +244,6 @@ func TestHeadTailCountsCharacters(t *testing.T) {
 	if got, want := joinCut("abcd", "wxyz", 10, 4), "ab\n[... 14 characters elided ...]\nyz"; got != want {
 		t.Errorf("joinCut is %q, want %q", got, want)
 	}
-}
-
-// FuzzAnyPatch applies anything to anything: it is refused, or every line of the
-// result is one of the file or one that the diff adds.
-func FuzzAnyPatch(f *testing.F) {
-	for _, tt := range corpus {
-		f.Add(tt.file, tt.diff)
-	}
-	f.Fuzz(func(t *testing.T, file, diff string) {
-		d, err := parseDiff(diff, "f.txt")
-		if err != nil {
-			return
-		}
-		got, err := applyDiff(file, d)
-		if err != nil {
-			return
-		}
-		from := map[string]bool{}
-		for _, l := range texts(splitLines(strings.TrimPrefix(file, workspace.ByteOrderMark))) {
-			from[strings.TrimRight(l, "\r")] = true
-		}
-		for _, h := range d.hunks {
-			for _, l := range h.lines {
-				if l.op == '+' {
-					from[strings.TrimRight(strings.TrimPrefix(l.text, workspace.ByteOrderMark), "\r")] = true
-				}
-			}
-		}
-		for _, l := range texts(splitLines(strings.TrimPrefix(got, workspace.ByteOrderMark))) {
-			if !from[strings.TrimRight(l, "\r")] {
-				t.Errorf("the line %q is from nowhere", l)
-			}
-		}
-	})
 }
 
 func FuzzPlainText(f *testing.F) {
