@@ -14,10 +14,7 @@ import (
 // ask starts the model call that the core wants, or ends the turn that has had
 // its share of them. Loop only.
 func (s *Session) ask(a *ask) {
-	limit := a.turn.settings.MaxRounds
-	if limit <= 0 {
-		limit = DefaultMaxRounds
-	}
+	limit := a.turn.maxRounds()
 	if a.turn.stopping != nil {
 		s.end(a.turn, a.turn.stopping)
 		return
@@ -47,6 +44,14 @@ func (s *Session) ask(a *ask) {
 	})
 }
 
+// maxRounds is how many model calls the turn may have.
+func (t *turn) maxRounds() int {
+	if t.settings.MaxRounds > 0 {
+		return t.settings.MaxRounds
+	}
+	return DefaultMaxRounds
+}
+
 // described is what the transcript says of a call beside the call itself.
 type described struct{ title, effect string }
 
@@ -69,11 +74,39 @@ func (s *Session) fail(t *turn, err error) {
 	s.end(t, ev)
 }
 
-// askModel asks until the model's calls fit their schemas, at most maxRefusals
-// times more. A reply with a call that does not fit gets a result in the transcript
-// and never reaches the core.
+// misfits counts replies of one ask whose calls fit no tool.
+type misfits struct {
+	last string // the faults of the last one
+	n    int    // how many in a row had these
+	all  int
+}
+
+// add counts a reply. It returns why the ask ends with it, and nothing when the model
+// is to try again: it does as long as it errs in another way each time, at most as
+// often as a turn may ask at all.
+func (m *misfits) add(faults []string, limit int) error {
+	if text := strings.Join(faults, "\n"); text != m.last {
+		m.last, m.n = text, 0
+	}
+	m.n++
+	m.all++
+	switch {
+	case m.n > maxRefusals:
+		return &model.Error{Kind: model.BadRequest, Message: fmt.Sprintf(
+			"the model sent calls that fit no tool %d times in a row in the same way: %s", m.n, faults[0])}
+	case m.all >= limit:
+		return &model.Error{Kind: model.BadRequest, Message: fmt.Sprintf(
+			"the model sent calls that fit no tool %d times, as often as a turn may ask it; the last fault: %s", m.all, faults[0])}
+	}
+	return nil
+}
+
+// askModel asks until the model's calls fit their schemas, or until misfits ends it.
+// A reply with a call that does not fit gets a result in the transcript and never
+// reaches the core.
 func (q *requester) askModel(a *ask) (*event.Message, core.Reply, error) {
 	wrote := false // a call as text
+	var bad misfits
 	for attempt := a.event.Attempt; ; attempt++ {
 		resp, profile, err := q.respond(a)
 		if err != nil {
@@ -98,15 +131,16 @@ func (q *requester) askModel(a *ask) (*event.Message, core.Reply, error) {
 		if faults == nil {
 			return msg, core.Reply{Text: resp.Text, Calls: typed}, nil
 		}
-		if err := q.refuse(a, msg, faults, attempt); err != nil {
+		why := bad.add(faults, a.turn.maxRounds())
+		if err := errors.Join(q.refuse(a, msg, faults, attempt, why == nil), why); err != nil {
 			return nil, core.Reply{}, err
 		}
 	}
 }
 
 // refuse records a reply whose calls do not fit, with a result for each, and the
-// next attempt of the ask.
-func (q *requester) refuse(a *ask, msg *event.Message, faults []string, attempt int) error {
+// next attempt of the ask if there is to be one.
+func (q *requester) refuse(a *ask, msg *event.Message, faults []string, attempt int, more bool) error {
 	msg.Refused = true
 	payloads := []event.Payload{msg}
 	for _, fc := range msg.Calls {
@@ -120,23 +154,17 @@ func (q *requester) refuse(a *ask, msg *event.Message, faults []string, attempt 
 		results = append(results, r)
 		payloads = append(payloads, r)
 	}
-	if attempt <= maxRefusals {
+	if more {
 		again := *a.event
 		again.Attempt = attempt + 1
 		payloads = append(payloads, &again)
 	}
-	if _, err := q.s.journal.recordAt(a.turn.ctx, func(first uint64) {
+	_, err := q.s.journal.recordAt(a.turn.ctx, func(first uint64) {
 		for _, r := range results {
 			r.Call += first
 		}
-	}, payloads...); err != nil {
-		return err
-	}
-	if attempt > maxRefusals {
-		return &model.Error{Kind: model.BadRequest, Message: fmt.Sprintf(
-			"the model sent calls that fit no tool %d times in a row; the last fault: %s", attempt, faults[0])}
-	}
-	return nil
+	}, payloads...)
+	return err
 }
 
 // typedCalls returns the reply's calls for the core, or a text for each call when

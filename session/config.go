@@ -24,8 +24,8 @@ const (
 	// maxRepeats is how many identical calls with identical results in a row end
 	// a turn.
 	maxRepeats = 3
-	// maxRefusals is how often a model may send calls that do not fit within one
-	// ask before the ask counts as failed.
+	// maxRefusals is how often in a row a model may send calls that do not fit in the
+	// same way within one ask before the ask counts as failed.
 	maxRefusals = 3
 )
 
@@ -38,6 +38,9 @@ type Tools interface {
 	Definitions() []tools.Definition
 	// Typed reads a call as a provider sent it; an error is a sentence for the model.
 	Typed(name, arguments string) (tools.Op, error)
+	// Habit returns what the result of a call says that Typed took for one of ours, and
+	// nothing for others.
+	Habit(name, arguments string) string
 	// Grant allows what has this Decision.Key for the rest of the session.
 	Grant(key string)
 	// SetBound sets how many bytes the results of the calls that follow may have.

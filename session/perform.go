@@ -179,6 +179,9 @@ func (s *Session) resultBound(t *turn) int { return bound(t.settings.Profiles[s.
 
 // finishCall records a call's result and steps the core with it. Loop only.
 func (s *Session) finishCall(t *turn, c *call, out tools.Outcome) {
+	if note := s.tools.Habit(c.name, c.args); note != "" {
+		out.Text = strings.TrimSuffix(out.Text, "\n") + "\n" + note
+	}
 	out.Text = cut(out.Text, s.resultBound(t), "a result")
 	res := resultOf(t, c, out)
 	if _, waiting := t.calls[c.id]; !waiting || t.finished || s.broken != nil {

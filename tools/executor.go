@@ -244,6 +244,9 @@ func (e *Executor) open(op Op) (Tool, Call, error) {
 	return e.tools.open(op)
 }
 
+// Habit returns what the result of a call of habit says; see Registry.Habit.
+func (e *Executor) Habit(name, arguments string) string { return e.tools.Habit(name, arguments) }
+
 // env returns the environment of commands: what proc.Environment passes.
 func (c ExecConfig) env() []string {
 	return proc.Environment(c.baseEnv(), c.Keep, c.Secrets)

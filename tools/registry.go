@@ -62,24 +62,35 @@ func (r *Registry) Definitions() []Definition {
 }
 
 // Typed reads a call as a provider sent it for the core. Absent, blank and null
-// arguments are {}. It is strict: a name that is no tool, arguments that are not
-// one JSON object, and a member that is missing, unknown, given twice or of
-// another type are errors. Such an error is one sentence for the model to read: it
-// says what is wrong and which members the tool takes.
+// arguments are {}. A name or a member that models use from habit is taken for ours
+// when the arguments fit then (see Habit); all else is strict: a name that is no
+// tool, arguments that are not one JSON object, and a member that is missing,
+// unknown, given twice or of another type are errors. Such an error is one sentence
+// for the model to read: it says what is wrong and which members the tool takes.
 func (r *Registry) Typed(name, arguments string) (abi.Call, error) {
-	t, ok := r.Lookup(name)
-	if !ok {
-		return abi.Call{}, fmt.Errorf("there is no tool %s; the tools are %s", quoted(name), r.names())
+	c, err := r.understand(name, arguments)
+	if err != nil {
+		return abi.Call{}, err
 	}
-	d := t.Definition()
-	canonical, err := d.parse(arguments)
+	d := c.tool.Definition()
+	canonical, err := d.parse(c.arguments)
 	if err != nil && d.members == nil {
-		return abi.Call{}, fmt.Errorf("%s was not called: %w", name, err)
+		return abi.Call{}, fmt.Errorf("%s was not called: %w", d.Name, err)
 	}
 	if err != nil {
-		return abi.Call{}, fmt.Errorf("%s was not called: %w; %s", name, err, d.usage())
+		return abi.Call{}, fmt.Errorf("%s was not called: %w; %s", d.Name, err, d.usage())
 	}
-	return variant(name, canonical), nil
+	return variant(d.Name, canonical), nil
+}
+
+// Habit returns what the result of a call says that Typed took for one of ours: which
+// names to use. It is empty for a call that is written as its tool's definition says.
+func (r *Registry) Habit(name, arguments string) string {
+	c, err := r.understand(name, arguments)
+	if err != nil {
+		return ""
+	}
+	return c.note()
 }
 
 // names returns the tools' names as a sentence lists them.
