@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agent-lsp/agent-lsp/tools/diff"
 )
 
 // keepsEncoding refuses an edit that adds characters beyond ASCII to a file that is
@@ -14,7 +16,7 @@ func keepsEncoding(f file, after string) error {
 		return nil
 	}
 	before, after := differing(f.text, after)
-	old, now := texts(splitLines(before)), texts(splitLines(after))
+	old, now := diff.Texts(diff.Split(before)), diff.Texts(diff.Split(after))
 	changes := diffLines(old, now)
 	known := map[string]bool{}
 	for _, c := range changes {
