@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
 )
 
 // TestNothingOfThisMachineEntersATranscript has every tool fail in the ways that
@@ -53,6 +55,31 @@ entries:
 				t.Errorf("%q is in %s", own, line)
 				break
 			}
+		}
+	}
+}
+
+// TestAModelMayNameAFileByItsAbsolutePath as long as it lies in the workspace.
+func TestAModelMayNameAFileByItsAbsolutePath(t *testing.T) {
+	r := start(t, map[string]string{"a.txt": "a\n"}, "version: 1\nentries: [{text: unused}]\n")
+	quoted := func(name string) string { return strings.ReplaceAll(filepath.Join(r.dir, name), `\`, `\\`) }
+	m := &answers{replies: []model.Response{
+		{Calls: []model.FunctionCall{
+			{ID: "1", Name: "read", Arguments: `{"path":"` + quoted("a.txt") + `"}`},
+			{ID: "2", Name: "write", Arguments: `{"path":"` + quoted("new.txt") + `","text":"new\n"}`},
+			{ID: "3", Name: "read", Arguments: `{"path":"` + quoted("../outside.txt") + `"}`},
+		}},
+		{Text: new("Done."), Finish: "stop"},
+	}}
+	withModel(r, m, 0)
+	id, res := r.run("go")
+	if res.Text != "Done." || r.read("new.txt") != "new\n" {
+		t.Errorf("turn ended %+v, the file is %q", res, r.read("new.txt"))
+	}
+	text := transcriptOf(t, r, id)
+	for _, says := range []string{`"text":"a\n"`, `"call":{"Read":{"path":"a.txt"}}`, "created new.txt", "outside.txt is not inside the workspace"} {
+		if !strings.Contains(text, says) {
+			t.Errorf("%s is not in\n%s", says, text)
 		}
 	}
 }

@@ -233,7 +233,7 @@ func (e *Executor) Typed(name, arguments string) (Op, error) {
 	if name == planName && e.Mode() == ModePlan {
 		return e.plans.Typed(name, arguments)
 	}
-	return e.tools.Typed(name, arguments)
+	return e.local(e.tools.Typed(name, arguments))
 }
 
 // open returns the tool that a call names, as Registry.open does.

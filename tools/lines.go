@@ -8,6 +8,30 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
+// splitAllLines is diff.Split where a lone \r ends a line as well, which is how a model
+// reads it: it may write \n there without meaning to change it.
+func splitAllLines(s string) []diff.Line {
+	lines := diff.Split(s)
+	if !strings.Contains(s, "\r") {
+		return lines
+	}
+	out := make([]diff.Line, 0, len(lines))
+	for _, l := range lines {
+		for {
+			before, behind, lone := strings.Cut(l.Text, "\r")
+			if !lone {
+				break
+			}
+			out = append(out, diff.Line{Text: before, EOL: "\r"})
+			l.Text = behind
+		}
+		if l != (diff.Line{}) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 // change replaces the lines [start, end) of one text by the lines
 // [newStart, newEnd) of another.
 type change struct{ start, end, newStart, newEnd int }
@@ -60,8 +84,8 @@ func differing(a, b string) (string, string) {
 
 // adopt makes the text that a file holding current has when a model wants it to
 // hold wanted, which it wrote without regard to bytes that it does not see: the
-// byte order mark and the line endings of the file stay, and so does whether the
-// last line is ended, unless that is all that differs.
+// byte order mark and the line endings of the file stay, and so does the end of the
+// last line, unless its loss is all that differs.
 func adopt(current, wanted string) string {
 	mark := ""
 	if strings.HasPrefix(current, workspace.ByteOrderMark) {
@@ -71,7 +95,7 @@ func adopt(current, wanted string) string {
 	if current == "" || wanted == "" {
 		return mark + wanted
 	}
-	old, lines := diff.Split(current), diff.Split(wanted)
+	old, lines := splitAllLines(current), splitAllLines(wanted)
 	a, b := diff.Texts(old), diff.Texts(lines)
 	changes := diffLines(a, b)
 	out := make([]diff.Line, 0, len(lines))
@@ -84,6 +108,8 @@ func adopt(current, wanted string) string {
 			e := eol
 			if o := c.start + i; o < c.end && old[o].EOL != "" {
 				e = old[o].EOL
+			} else if l.EOL == "\r" {
+				e = l.EOL // nobody writes it by habit
 			}
 			out = append(out, diff.Line{Text: l.Text, EOL: e})
 		}
@@ -91,7 +117,7 @@ func adopt(current, wanted string) string {
 	}
 	out = append(out, old[at:]...)
 	last := lines[len(lines)-1].EOL
-	if len(changes) > 0 {
+	if len(changes) > 0 && last == "" {
 		last = old[len(old)-1].EOL
 	}
 	return mark + diff.Join(diff.Close(out, last))

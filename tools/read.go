@@ -199,6 +199,10 @@ func pageOutcome(p string, pg page, what string) Outcome {
 		return failf("%s has %s: offset %d is behind its end", p, thousands(pg.total)+" "+what, pg.from)
 	}
 	text := shownText(string(pg.text))
+	if text != "" && strings.TrimSpace(text) == "" {
+		// A text of blanks looks like no text at all, and is shown as such.
+		text = strings.TrimSuffix(text, "\n") + "\n[nothing but blanks: " + quoted(text) + "]"
+	}
 	if note := pg.note(what); note != "" {
 		text = strings.TrimSuffix(text, "\n") + "\n" + note
 	}

@@ -15,6 +15,18 @@ import (
 )
 
 // toolOp is a call of a tool by its name, with a struct of arguments.
+// TestAFileOfBlanksIsNotTakenForNothing, which is what most servers make of it.
+func TestAFileOfBlanksIsNotTakenForNothing(t *testing.T) {
+	for text, says := range map[string]string{
+		"\n": `"\n"`, "  \n\t\n": `"  \n\t\n"`, " ": `" "`, "\r\n": `"\r\n"`, "\u00a0\n": `"\u00a0\n"`,
+	} {
+		w := newWorld(t, map[string]string{"a.txt": text})
+		out := w.run(readOp("a.txt"))
+		want(t, out, Completed, "[nothing but blanks: "+says+"]")
+		want(t, w.run(writeOp("a.txt", "x\n")), Completed, "wrote") // it has been read
+	}
+}
+
 func toolOp(t testing.TB, name string, args any) abi.Call {
 	t.Helper()
 	data, err := json.Marshal(args)

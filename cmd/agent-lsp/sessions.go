@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/agent-lsp/agent-lsp/config"
@@ -109,13 +111,30 @@ type sessionsExport struct {
 	Session uuid.UUID `arg:"" help:"The session's id."`
 }
 
-// Run prints a transcript as stored.
+// Run prints a transcript as stored. Damaged events are left out and named, and make
+// the whole an error.
 func (s *sessionsExport) Run(c *cli, std stdio) int {
 	return c.withStore(std, func(ctx context.Context, st store.Store, _ *config.Config) error {
-		return eachEvent(ctx, st, s.Session, func(e store.Event) error {
+		var damaged []error
+		err := eachEvent(ctx, st, s.Session, func(e store.Event) error {
+			if err := intact(e); err != nil {
+				damaged = append(damaged, fmt.Errorf("event %d is damaged and left out: %s", e.Index, plain(err.Error())))
+				return nil
+			}
 			return printJSON(std.out, e.Index, e.At, e.Payload.Data)
 		})
+		return errors.Join(append(damaged, err)...)
 	})
+}
+
+// intact returns why an event cannot be read. One of a kind that a newer program knows
+// can be.
+func intact(e store.Event) error {
+	p, err := event.Decode(e.Payload.Data)
+	if u, unknown := p.(*event.Unknown); unknown && u.Name == "" {
+		return errors.New("it has no kind")
+	}
+	return err
 }
 
 // eachEvent reads a session's transcript; a session that is not there is an error.
@@ -140,8 +159,27 @@ func eachEvent(ctx context.Context, st store.Store, id uuid.UUID, do func(store.
 
 // printJSON prints one event a line, as run --json does.
 func printJSON(w io.Writer, index uint64, at time.Time, event []byte) error {
-	_, err := fmt.Fprintf(w, "{\"index\":%d,\"at\":%q,\"event\":%s}\n", index, at.UTC().Format(time.RFC3339Nano), event)
+	_, err := fmt.Fprintf(w, "{\"index\":%d,\"at\":%q,\"event\":%s}\n", index, at.UTC().Format(time.RFC3339Nano), plainJSON(event))
 	return err
+}
+
+// plainJSON is JSON that a terminal may be given: the control characters that JSON
+// leaves as they are, which only strings have, are escaped.
+func plainJSON(text []byte) []byte {
+	if bytes.IndexFunc(text, unicode.IsControl) < 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text)+16)
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if unicode.IsControl(r) {
+			out = fmt.Appendf(out, "\\u%04x", r)
+		} else {
+			out = append(out, text[:size]...)
+		}
+		text = text[size:]
+	}
+	return out
 }
 
 type sessionsMove struct {

@@ -55,19 +55,25 @@ func Texts(lines []Line) []string {
 }
 
 // Ending returns what a line put before lines[at] should end with: what the line
-// above ends with, else the line below, else a bare \n.
+// above ends with, else the line below, else a bare \n. A lone \r, which Split makes
+// no ending of but a caller may, counts only where nothing else ends a line.
 func Ending(lines []Line, at int) string {
-	for i := min(at, len(lines)) - 1; i >= 0; i-- {
-		if lines[i].EOL != "" {
-			return lines[i].EOL
+	lone := "\n"
+	at = min(at, len(lines))
+	for i := range lines {
+		l := lines[i]
+		if i < at {
+			l = lines[at-1-i] // upwards from the place, then down
 		}
-	}
-	for _, l := range lines[min(at, len(lines)):] {
-		if l.EOL != "" {
+		switch l.EOL {
+		case "":
+		case "\r":
+			lone = l.EOL
+		default:
 			return l.EOL
 		}
 	}
-	return "\n"
+	return lone
 }
 
 // Close gives every line but the last an ending, and the last one an ending exactly
