@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/session"
@@ -31,6 +32,7 @@ type approveParams struct {
 const (
 	actionOnce    = "Allow once"
 	actionSession = "Allow for this session"
+	actionAlways  = "Always allow"
 	actionDeny    = "Deny"
 
 	actionUnsaved = "Go on unsaved" // for a session that cannot be saved
@@ -69,19 +71,12 @@ func (s agentSide) askApproval(ctx context.Context, q session.Question) (session
 		Decision session.Decision `json:"decision"`
 		Reason   string           `json:"reason"`
 	}
-	decisions := []session.Decision{session.AllowOnce, session.AllowSession, session.Deny}
-	if q.ID == 0 {
-		decisions = []session.Decision{session.AllowOnce, session.Deny}
-	}
 	var labels []string
-	if q.Choices != nil {
-		decisions = nil
-		for _, c := range q.Choices {
-			decisions, labels = append(decisions, c.Decision), append(labels, c.Label)
-		}
+	for _, c := range q.Choices {
+		labels = append(labels, c.Label)
 	}
 	err := s.call(ctx, methodApprove, approveParams{
-		Session: q.Session, Turn: q.Turn, ID: q.ID, Title: q.Title, Detail: q.Detail, Decisions: decisions, Labels: labels,
+		Session: q.Session, Turn: q.Turn, ID: q.ID, Title: q.Title, Detail: q.Detail, Decisions: q.Decisions, Labels: labels,
 	}, &result)
 	if err != nil {
 		return session.Answer{}, err
@@ -89,8 +84,7 @@ func (s agentSide) askApproval(ctx context.Context, q session.Question) (session
 	if result == nil {
 		return session.Answer{Decision: session.Deny, Reason: "dismissed"}, nil
 	}
-	switch result.Decision {
-	case session.AllowOnce, session.AllowSession, session.Deny:
+	if slices.Contains(q.Decisions, result.Decision) {
 		return session.Answer{Decision: result.Decision, Reason: result.Reason}, nil
 	}
 	return session.Answer{}, fmt.Errorf("unknown decision %q", result.Decision)
@@ -101,15 +95,18 @@ func (s agentSide) askMessage(ctx context.Context, q session.Question) (session.
 	if q.Detail != "" {
 		text += "\n\n" + q.Detail
 	}
-	actions := []protocol.MessageActionItem{{Title: actionOnce}, {Title: actionSession}, {Title: actionDeny}}
-	if q.ID == 0 {
-		actions = []protocol.MessageActionItem{{Title: actionUnsaved}, {Title: actionWait}}
+	titles := map[session.Decision]string{
+		session.AllowOnce: actionOnce, session.AllowSession: actionSession, session.AllowAlways: actionAlways, session.Deny: actionDeny,
 	}
-	if q.Choices != nil {
-		actions = nil
-		for _, c := range q.Choices {
-			actions = append(actions, protocol.MessageActionItem{Title: c.Label})
-		}
+	if q.ID == 0 {
+		titles = map[session.Decision]string{session.AllowOnce: actionUnsaved, session.Deny: actionWait}
+	}
+	for _, c := range q.Choices {
+		titles[c.Decision] = c.Label
+	}
+	var actions []protocol.MessageActionItem
+	for _, d := range q.Decisions {
+		actions = append(actions, protocol.MessageActionItem{Title: titles[d]})
 	}
 	var picked *protocol.MessageActionItem
 	err := s.call(ctx, protocol.MethodWindowShowMessageRequest, &protocol.ShowMessageRequestParams{
@@ -122,16 +119,10 @@ func (s agentSide) askMessage(ctx context.Context, q session.Question) (session.
 	if picked == nil {
 		return session.Answer{Decision: session.Deny, Reason: "dismissed"}, nil
 	}
-	for _, c := range q.Choices {
-		if c.Label == picked.Title {
-			return session.Answer{Decision: c.Decision}, nil
+	for _, d := range q.Decisions {
+		if titles[d] == picked.Title {
+			return session.Answer{Decision: d}, nil
 		}
-	}
-	switch {
-	case picked.Title == actionOnce, picked.Title == actionUnsaved:
-		return session.Answer{Decision: session.AllowOnce}, nil
-	case picked.Title == actionSession:
-		return session.Answer{Decision: session.AllowSession}, nil
 	}
 	return session.Answer{Decision: session.Deny}, nil
 }

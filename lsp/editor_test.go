@@ -200,6 +200,7 @@ func TestApprovals(t *testing.T) {
 	}{
 		{lsptest.AllowOnce, session.AllowOnce, ""},
 		{lsptest.AllowSession, session.AllowSession, ""},
+		{lsptest.AllowAlways, session.AllowAlways, ""},
 		{lsptest.Deny, session.Deny, ""},
 		{lsptest.Dismiss, session.Deny, "dismissed"},
 		{lsptest.AnswerError, session.Deny, "could not ask"},
@@ -207,7 +208,7 @@ func TestApprovals(t *testing.T) {
 	} {
 		for _, own := range []bool{true, false} {
 			r := start(t, lsptest.Options{Approvals: own, Questions: []lsptest.QuestionAnswer{tt.how}}, nil)
-			got := r.side().Approve(t.Context(), session.Question{Session: firstID, Turn: 1, ID: 2, Title: "Run rm", Detail: "rm -rf x\nin /w"})
+			got := r.side().Approve(t.Context(), session.Question{Session: firstID, Turn: 1, ID: 2, Title: "Run rm", Detail: "rm -rf x\nin /w", Decisions: allDecisions})
 			if got.Decision != tt.want || !strings.Contains(got.Reason, tt.reason) {
 				t.Errorf("%s, agent/approve %v: %+v", tt.how, own, got)
 			}
@@ -226,7 +227,7 @@ func TestACancelledTurnTakesItsQuestionBack(t *testing.T) {
 	r := start(t, lsptest.Options{Questions: []lsptest.QuestionAnswer{lsptest.NoAnswer}}, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan session.Answer, 1)
-	go func() { done <- r.side().Approve(ctx, session.Question{Title: "x"}) }()
+	go func() { done <- r.side().Approve(ctx, session.Question{Title: "x", Decisions: allDecisions}) }()
 	r.WaitMethod("window/showMessageRequest", 0)
 	cancel()
 	if a := <-done; a.Decision != session.Deny || a.Reason != "the turn was cancelled" {
@@ -398,3 +399,5 @@ func TestCommandsEditWhileTheyAreHandled(t *testing.T) {
 		}
 	}
 }
+
+var allDecisions = []session.Decision{session.AllowOnce, session.AllowSession, session.AllowAlways, session.Deny}

@@ -180,7 +180,9 @@ func TestTheEndOfTheEditorIsNoAnswer(t *testing.T) {
 		_, err := r.workspace().Apply(ctx, e)
 		done <- err
 	}()
-	go func() { done <- errText2(r.side().Approve(ctx, session.Question{Title: "x"}).Decision) }()
+	go func() {
+		done <- errText2(r.side().Approve(ctx, session.Question{Title: "x", Decisions: allDecisions}).Decision)
+	}()
 	r.WaitMethod("workspace/applyEdit", 0)
 	r.WaitMethod("window/showMessageRequest", 0)
 	r.HangUp()

@@ -136,7 +136,7 @@ func (m *markdown) approval(p *event.Approval) {
 		}
 		return
 	}
-	said := map[string]string{"allow_once": "allowed once", "allow_session": "allowed for this session", "deny": "denied"}[p.Decision]
+	said := map[string]string{"allow_once": "allowed once", "allow_session": "allowed for this session", "allow_always": "always allowed", "deny": "denied"}[p.Decision]
 	if said == "" {
 		return
 	}

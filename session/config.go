@@ -41,8 +41,8 @@ type Tools interface {
 	// Habit returns what the result of a call says that Typed took for one of ours, and
 	// nothing for others.
 	Habit(name, arguments string) string
-	// Grant allows what has this Decision.Key for the rest of the session.
-	Grant(key string)
+	// Grant allows what a Decision's Lasting covers for the rest of the session.
+	Grant(l tools.Lasting)
 	// SetBound sets how many bytes the results of the calls that follow may have.
 	SetBound(bytes int)
 	// SetMode sets the mode of the calls that follow; it fails where a mode is not
@@ -113,6 +113,9 @@ type Config struct {
 	// Tools makes the executor of one session over its workspace.
 	Tools   func(ws tools.Workspace) (Tools, error)
 	Checker Checker
+	// AllowAlways adds an allow rule to the person's configuration; nil where there is
+	// none to write to, and then no question offers it.
+	AllowAlways func(tools.Rule) error
 	// Clock makes the clock of a session with this profile.
 	Clock func(p model.Profile) (clock.Clock, error)
 	// NewID makes the nth id, from 1, of a session with this profile. It is asked

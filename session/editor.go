@@ -44,9 +44,10 @@ type Question struct {
 	Turn    uint64
 	ID      uint64 // the core's call, from 1
 	Title   string
-	Detail  string // the whole command with its cwd, or the diff
-	// Choices are the decisions that are offered and what each is called; none means
-	// the usual ones.
+	Detail  string // the whole command with its cwd, or the diff, and what lasting decisions cover
+	// Decisions are those that the person may make, in the order to show them.
+	Decisions []Decision
+	// Choices say what each of Decisions is called; none means the usual names.
 	Choices []Choice
 }
 
@@ -62,7 +63,8 @@ type Decision string
 // The decisions.
 const (
 	AllowOnce    Decision = "allow_once"
-	AllowSession Decision = "allow_session"
+	AllowSession Decision = "allow_session" // what the question says of the session
+	AllowAlways  Decision = "allow_always"  // the rule that the question shows, from now on
 	Deny         Decision = "deny"
 )
 

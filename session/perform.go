@@ -140,40 +140,6 @@ func (s *Session) runAgain(t *turn, p *performed, first tools.Outcome, label str
 	return again.Twice(first, s.tools.Run(t.ctx, again.Op, label))
 }
 
-// approve asks the person: with choices, whether a call that has run runs once more.
-func (s *Session) approve(t *turn, p *performed, choices []Choice) (tools.Outcome, bool) {
-	d := p.decision
-	failed := func(err error) (tools.Outcome, bool) {
-		return tools.Outcome{State: tools.Failed, Text: "not run: " + err.Error()}, false
-	}
-	asked := &event.Approval{Turn: t.id, ID: p.call.id, State: "asked", Title: d.Title, Detail: d.Detail, Again: choices != nil}
-	if _, err := s.journal.record(s.ctx, asked); err != nil {
-		return failed(err)
-	}
-	s.setDoing(waitingPrefix + asked.Title)
-	a := s.editor.Approve(t.ctx, Question{Session: s.id, Turn: t.id, ID: p.call.id, Title: asked.Title, Detail: asked.Detail, Choices: choices})
-	if t.ctx.Err() != nil {
-		return tools.Outcome{State: tools.Cancelled, Text: cancelledText}, false
-	}
-	if _, err := s.journal.record(s.ctx, &event.Approval{
-		Turn: t.id, ID: p.call.id, State: "answered", Decision: string(a.Decision), Reason: a.Reason, Again: choices != nil,
-	}); err != nil {
-		return failed(err)
-	}
-	switch a.Decision {
-	case AllowSession:
-		s.tools.Grant(d.Key)
-		return tools.Outcome{}, true
-	case AllowOnce:
-		return tools.Outcome{}, true
-	}
-	reason := a.Reason
-	if reason == "" {
-		reason = "by the user"
-	}
-	return tools.Outcome{State: tools.Rejected, Text: rejectedPrefix + reason}, false
-}
-
 // resultBound is how many bytes one result of a turn's calls has at most.
 func (s *Session) resultBound(t *turn) int { return bound(t.settings.Profiles[s.profileOf(t)]) }
 

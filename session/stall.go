@@ -28,7 +28,7 @@ func (s *Session) stalled(ctx context.Context, why error) {
 // saved.
 func (s *Session) mayGoUnsaved(ctx context.Context, why error) bool {
 	a := s.editor.Approve(ctx, Question{
-		Session: s.id, Title: "This session cannot be saved: " + why.Error(),
+		Session: s.id, Decisions: []Decision{AllowOnce, Deny}, Title: "This session cannot be saved: " + why.Error(),
 		Detail: fmt.Sprintf("It does nothing until it can be: make room, or repair what is named here, and it goes on by itself. "+
 			"Unsaved it goes on at once, but what it does from here on is lost when the server ends, and session %s may then do it again.", s.id),
 	})

@@ -47,10 +47,9 @@ func (t browseTool) Run(ctx context.Context, c Call) Outcome {
 }
 
 func (t browseTool) decide(op browseArgs) Decision {
-	d := Decision{Title: "Fetch " + clip(op.URL), Detail: "GET " + op.URL, Key: "browse " + hostOf(op.URL), Verdict: Ask, Effect: Run}
+	d := Decision{Title: "Fetch " + clip(op.URL), Detail: "GET " + op.URL, Lasting: lastingFetch(op), Verdict: Ask, Effect: Run}
 	if op.Body != nil {
 		d.Title, d.Detail = "Post to "+clip(op.URL), "POST "+op.URL+"\n\n"+*op.Body
-		d.Key = "browse post " + hostOf(op.URL)
 	}
 	if t.policy().Mode == ModeAll {
 		d.Verdict = Allow
@@ -59,7 +58,22 @@ func (t browseTool) decide(op browseArgs) Decision {
 		d.Verdict, d.Reason = Deny, err.Error()
 		return d
 	}
-	return t.applyRules(d, subject{family: FamilyBrowse, url: op.URL}, "")
+	return t.applyRules(d, op.subject(), "")
+}
+
+func (op browseArgs) subject() subject {
+	return subject{family: FamilyBrowse, url: op.URL, post: op.Body != nil}
+}
+
+// lastingFetch returns what a lasting permission for a request covers: every one of
+// its method to the host.
+func lastingFetch(op browseArgs) Lasting {
+	host, method := hostOf(op.URL), "GET"
+	match := host
+	if op.Body != nil {
+		method, match = "POST", "POST "+host
+	}
+	return Lasting{Words: "every " + method + " request to " + host + " and the hosts below it", Rule: Rule{FamilyBrowse, []string{match}}}
 }
 
 func (t browseTool) run(ctx context.Context, op browseArgs) Outcome {
@@ -81,7 +95,7 @@ func (t browseTool) run(ctx context.Context, op browseArgs) Outcome {
 	if op.Body != nil {
 		req.Header.Set("Content-Type", bodyType(*op.Body))
 	}
-	client := t.client()
+	client := t.client(op)
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err != nil {
@@ -102,7 +116,7 @@ func (t browseTool) run(ctx context.Context, op browseArgs) Outcome {
 // client returns an HTTP client that checks each address when it dials it. That
 // covers names that resolve to private addresses, or differently the second time,
 // and redirects. No proxy is used, since a proxy would dial unchecked.
-func (t browseTool) client() *http.Client {
+func (t browseTool) client(op browseArgs) *http.Client {
 	dialer := &net.Dialer{Timeout: t.cfg.Browse.Timeout, Control: func(_, address string, _ syscall.RawConn) error {
 		return t.dial(address)
 	}}
@@ -118,12 +132,27 @@ func (t browseTool) client() *http.Client {
 			if len(via) > 0 && via[0].Method == http.MethodPost && req.Method == http.MethodPost && req.URL.Host != via[0].URL.Host {
 				return errors.New("a redirect to another host would send it the body")
 			}
-			if r, ok := t.policy().denied(subject{family: FamilyBrowse, url: req.URL.String()}); ok {
-				return fmt.Errorf("it redirects to %s, and a rule of the configuration denies that (%s)", clip(req.URL.String()), r)
-			}
-			return checkURL(req.URL.String())
+			return t.mayFollow(op, req)
 		},
 	}
+}
+
+// mayFollow decides about a redirect as about a first request. Nobody can be asked in
+// the middle of one: the model is told to request the address itself. What a person
+// allowed once may go on within its host.
+func (t browseTool) mayFollow(op browseArgs, req *http.Request) error {
+	to := req.URL.String()
+	s := subject{family: FamilyBrowse, url: to, post: req.Method == http.MethodPost}
+	if r, ok := t.policy().denied(s); ok {
+		return fmt.Errorf("it redirects to %s, and a rule of the configuration denies that (%s)", clip(to), r)
+	}
+	if err := checkURL(to); err != nil || t.policy().Mode == ModeAll || t.allows(s) {
+		return err
+	}
+	if from, err := url.Parse(op.URL); err == nil && plainHost(from) == plainHost(req.URL) && !t.allows(op.subject()) {
+		return nil
+	}
+	return fmt.Errorf("it redirects to %s, which needs a permission of its own: call browse with that address", to)
 }
 
 // mayDial fails for private addresses unless the configuration allows them.

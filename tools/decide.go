@@ -6,11 +6,9 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
-	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // Decide returns policy's decision about a call: run it, ask a person, or refuse it.
@@ -52,8 +50,8 @@ func (e *Executor) policed() {}
 // that changes something needs approval, unless the mode lets it run.
 func (e *Executor) judge(d Decision, family Family) Decision {
 	p := e.policy()
-	if d.Key == "" {
-		d.Key = string(family)
+	if d.Lasting.Words == "" {
+		d.Lasting = Lasting{Words: "every call of " + string(family), Rule: Rule{Family: family}}
 	}
 	free := p.Mode == ModeAll || p.Mode.edits() && d.Effect == Write
 	switch {
@@ -90,8 +88,9 @@ func (e *Executor) applyRules(d Decision, s subject, always string) Decision {
 	if always != "" {
 		d.Verdict = Ask
 		d.Title += ": " + always
+		s.guarded = true
 	}
-	if d.Verdict == Ask && (e.isGranted(d.Key) || p.allowed(s)) {
+	if d.Verdict == Ask && e.allows(s) {
 		d.Verdict = Allow
 	}
 	return d
@@ -112,7 +111,8 @@ func (e *Executor) spellings(name string) []string {
 }
 
 func (e *Executor) decideEdit(ctx context.Context, family Family, name string, make drafter) Decision {
-	d := Decision{Title: "Change " + name, Detail: name, Key: "edits", Effect: Write, Verdict: Ask}
+	d := Decision{Title: "Change " + name, Detail: name, Effect: Write, Verdict: Ask}
+	d.Lasting = Lasting{Words: "every edit of a file, except of those that always ask", Rule: Rule{Family: FamilyWrite}}
 	if e.policy().Mode.edits() {
 		d.Verdict = Allow
 	}
@@ -133,7 +133,7 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 		always = "version control ignores it"
 	}
 	if always != "" {
-		d.Key = "edit " + paths[0]
+		d.Lasting = Lasting{Words: "every edit of " + paths[0], Rule: Rule{FamilyWrite, paths}}
 	}
 	draft, err := e.prepare(name, make)
 	if err != nil || draft.exists && draft.after == draft.text {
@@ -157,27 +157,6 @@ const untrusted = "the workspace is not trusted, so that nothing of it is execut
 
 // subcommand is what a second argument looks like that says what a program does.
 var subcommand = regexp.MustCompile(`^[a-z][a-z0-9]*([:_-][a-z0-9]+)*$`)
-
-// runners are programs whose arguments are programs or code themselves: a grant
-// for them covers one exact command line only.
-var runners = []string{
-	"sh", "bash", "zsh", "dash", "fish", "ksh", "cmd", "powershell", "pwsh", "env", "xargs", "sudo", "doas", "su", "nohup", "nice",
-	"timeout", "time", "exec", "npx", "pnpx", "bunx", "uvx", "pipx", "python", "python3", "node", "deno", "bun", "ruby", "perl", "php",
-	"ssh", "docker", "podman", "kubectl", "rm", "mv", "cp", "dd", "find", "awk", "sed", "make", "watch", "script", "setsid", "stdbuf",
-}
-
-// runs are subcommands whose arguments are programs or code, in the same way.
-var runs = []string{"run", "exec", "x", "dlx", "eval", "script", "tool", "install", "generate"}
-
-// execKey returns the key of what allowing a command for the session covers: the
-// program with its subcommand where it has one, else the whole command line.
-func execKey(argv []string) string {
-	if len(argv) > 1 && subcommand.MatchString(argv[1]) && !slices.Contains(runners, programName(argv[0])) &&
-		!slices.Contains(runs, argv[1]) {
-		return workspace.CommandLine(argv[:2])
-	}
-	return workspace.CommandLine(argv)
-}
 
 // cleanCwd returns the absolute path of the working directory that a call names, the
 // root when it names none.

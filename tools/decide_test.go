@@ -117,43 +117,23 @@ func TestAPersonSeesWhatWouldHappen(t *testing.T) {
 	d := "sub dir"
 	exec := execOp("sh", "-c", `rm -rf *; echo "x"`)
 	exec.Exec.Cwd = &d
+	anyEdit := Lasting{Words: "every edit of a file, except of those that always ask", Rule: Rule{Family: FamilyWrite}}
 	for _, tt := range []struct {
 		op   Op
 		want Decision
 	}{
-		{patchOp("a.txt", "@@ -1 +1 @@\n-a\n+A\n"), Decision{Ask, "Change a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n", "", "edits", Write, true, ""}},
-		{writeOp("n.txt", "x\n"), Decision{Ask, "Create n.txt", "--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+x\n", "", "edits", Write, true, ""}},
-		{patchOp("go.sum", "@@ -1 +1 @@\n-x\n+y\n"), Decision{Ask, "Change go.sum: it is a lock file", "--- a/go.sum\n+++ b/go.sum\n@@ -1 +1 @@\n-x\n+y\n", "", "edit go.sum", Write, true, ""}},
-		{exec, Decision{Ask, `Run sh -c 'rm -rf *; echo "x"'`, "sh -c 'rm -rf *; echo \"x\"'\nin sub dir", "", `exec sh -c 'rm -rf *; echo "x"'`, Run, true, ""}},
-		{execOp("go", "test", "./..."), Decision{Ask, "Run go test ./...", "go test ./...\nin .", "", "exec go test", Run, true, ""}},
-		{execOp("go", "run", "evil.go"), Decision{Ask, "Run go run evil.go", "go run evil.go\nin .", "", "exec go run evil.go", Run, true, ""}},
-		{gitOp("push", "origin"), Decision{Ask, "Run git push origin", "git push origin\nin .", "", "git push", Run, true, ""}},
-		{gitOp("log"), Decision{Allow, "Run git log", "git log\nin .", "", "git log", Read, false, ""}},
-		{browseOp("https://example.org/x", "body"), Decision{Ask, "Post to https://example.org/x", "POST https://example.org/x\n\nbody", "", "browse post example.org", Run, true, ""}},
+		{patchOp("a.txt", "@@ -1 +1 @@\n-a\n+A\n"), Decision{Ask, "Change a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n", "", anyEdit, Write, true, ""}},
+		{writeOp("n.txt", "x\n"), Decision{Ask, "Create n.txt", "--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+x\n", "", anyEdit, Write, true, ""}},
+		{patchOp("go.sum", "@@ -1 +1 @@\n-x\n+y\n"), Decision{Ask, "Change go.sum: it is a lock file", "--- a/go.sum\n+++ b/go.sum\n@@ -1 +1 @@\n-x\n+y\n", "", Lasting{Words: "every edit of go.sum", Rule: rule(FamilyWrite, "go.sum")}, Write, true, ""}},
+		{exec, Decision{Ask, `Run sh -c 'rm -rf *; echo "x"'`, "sh -c 'rm -rf *; echo \"x\"'\nin sub dir", "", Lasting{Words: "exactly this command, in sub dir", Rule: rule(FamilyExec, "sh", "-c", `rm -rf *; echo "x"`, "$"), Dir: d}, Run, true, ""}},
+		{execOp("go", "test", "./..."), Decision{Ask, "Run go test ./...", "go test ./...\nin .", "", Lasting{Words: "every `go test …`", Rule: rule(FamilyExec, "go", "test")}, Run, true, ""}},
+		{execOp("go", "run", "evil.go"), Decision{Ask, "Run go run evil.go", "go run evil.go\nin .", "", Lasting{Words: "exactly this command", Rule: rule(FamilyExec, "go", "run", "evil.go", "$"), Dir: "."}, Run, true, ""}},
+		{gitOp("push", "origin"), Decision{Ask, "Run git push origin", "git push origin\nin .", "", Lasting{Words: "exactly this command", Rule: rule(FamilyGit, "push", "origin", "$"), Dir: "."}, Run, true, ""}},
+		{gitOp("log"), Decision{Allow, "Run git log", "git log\nin .", "", Lasting{Words: "exactly this command", Rule: rule(FamilyGit, "log", "$"), Dir: "."}, Read, false, ""}},
+		{browseOp("https://example.org/x", "body"), Decision{Ask, "Post to https://example.org/x", "POST https://example.org/x\n\nbody", "", Lasting{Words: "every POST request to example.org and the hosts below it", Rule: rule(FamilyBrowse, "POST example.org")}, Run, true, ""}},
 	} {
 		if d := cmp.Diff(tt.want, w.Decide(t.Context(), tt.op)); d != "" {
 			t.Errorf("decision (-want +got):\n%s", d)
-		}
-	}
-}
-
-func TestAGrantCoversItsKeyAlone(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.txt": "a\n", "go.sum": "a\n"}, func(c *Config) { c.Policy.Deny = []Rule{rule(FamilyExec, "go", "test", "./bad")} })
-	w.Grant("exec go test")
-	w.Grant("edits")
-	for _, tt := range []struct {
-		op   Op
-		want Verdict
-	}{
-		{execOp("go", "test", "./x"), Allow},
-		{execOp("go", "test", "./bad"), Deny},
-		{execOp("go", "vet"), Ask},
-		{execOp("go"), Ask},
-		{patchOp("a.txt", "@@ -1 +1 @@\n-a\n+b\n"), Allow},
-		{patchOp("go.sum", "@@ -1 +1 @@\n-a\n+b\n"), Ask},
-	} {
-		if got := w.Decide(t.Context(), tt.op); got.Verdict != tt.want {
-			t.Errorf("verdict %d, want %d: %+v", got.Verdict, tt.want, got)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -35,54 +36,64 @@ func (t execTool) Run(ctx context.Context, c Call) Outcome {
 }
 
 func (t execTool) decide(op execArgs) Decision {
-	d := Decision{
-		Title: "Run " + clip(workspace.CommandLine(op.Argv)), Detail: execDetail(op), Effect: Run, Verdict: Ask,
-		Key: "exec " + execKey(op.Argv),
+	cwd := op.dir()
+	line := workspace.CommandLine(op.Argv)
+	if c, ok := t.asGit(op); ok {
+		return gitTool(t).decideCommand(c, line, cwd)
 	}
+	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin " + cwd, Effect: Run, Verdict: Ask, Lasting: lastingCommand(op.Argv, cwd)}
 	if mode := t.policy().Mode; mode == ModeAll || mode == ModeAuto && t.runsUnasked(op) {
 		d.Verdict = Allow
 	}
 	if t.policy().Untrusted {
 		d.Verdict, d.Reason = Deny, untrusted
 	}
-	asks := t.connects(op) && t.cfg.Exec.AskNetwork
-	if asks {
-		d.Title, d.Detail, d.Key = d.Title+" with network", d.Detail+"\nwith network", d.Key+withNetworkKey
+	s := subject{family: FamilyExec, argv: op.Argv, unfolded: unfold(op.Argv), dir: cwd}
+	if t.connects(op) && t.cfg.Exec.AskNetwork {
+		d.Title, d.Detail = d.Title+" with network", d.Detail+"\nwith network"
+		s.network, d.Lasting.Network, d.Lasting.SessionOnly = true, true, true
+		d.Lasting.Words += ", with network"
 	}
-	d = t.applyRules(d, subject{family: FamilyExec, argv: op.Argv}, "")
-	if asks && d.Verdict == Allow && t.policy().Mode != ModeAll && !t.isGranted(d.Key) {
-		d.Verdict = Ask // a rule allows the command, and not that it sends things away
+	always := ""
+	if t.policy().doubts(s.unfolded) {
+		always = "it cannot be told whether it runs what a rule denies"
 	}
-	if d.Verdict != Deny && len(op.Argv) > 1 && programName(op.Argv[0]) == "git" {
-		// The rules about git apply to the program too, whatever options come first.
-		words := gitWords(op.Argv[1:])
-		for _, s := range []subject{{family: FamilyGit, argv: words}, {family: FamilyExec, argv: append([]string{"git"}, words...)}} {
-			if r, ok := t.policy().denied(s); ok && (s.family == FamilyGit || len(r.Match) > 0) {
-				d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
-			}
-		}
-	}
-	return d
+	return t.applyRules(d, s, always)
 }
 
 // connects reports whether a call is to run with network: it says so, or the person
 // allowed that for all such commands.
 func (t execTool) connects(op execArgs) bool {
-	return op.Network || t.isGranted("exec "+execKey(op.Argv)+withNetworkKey)
+	return op.Network || t.covers(subject{family: FamilyExec, argv: op.Argv, dir: op.dir(), network: true})
 }
 
-// withNetworkKey ends the key of a command that runs with network.
-const withNetworkKey = " with network"
-
-func execDetail(op execArgs) string {
-	cwd := "."
-	if op.Cwd != nil && *op.Cwd != "" {
-		cwd = *op.Cwd
+// dir is the working directory that a call names, the root's when it names none.
+func (op execArgs) dir() string {
+	if op.Cwd == nil || *op.Cwd == "" {
+		return "."
 	}
-	return workspace.CommandLine(op.Argv) + "\nin " + filepath.ToSlash(cwd)
+	return path.Clean(filepath.ToSlash(*op.Cwd))
+}
+
+// asGit returns the call as one of the tool git, whose rules and ways then apply to
+// it, and false for what that tool does not run.
+func (t execTool) asGit(op execArgs) (gitCommand, bool) {
+	if len(op.Argv) < 2 || op.Argv[0] != "git" {
+		return gitCommand{}, false
+	}
+	c, err := parseGit(op.Argv[1:])
+	if err != nil || strings.HasPrefix(c.dir, "/") {
+		return c, false
+	}
+	c.dir = path.Join(op.dir(), filepath.ToSlash(c.dir))
+	_, err = gitTool(t).inside(c)
+	return c, err == nil
 }
 
 func (t execTool) run(ctx context.Context, op execArgs) Outcome {
+	if c, ok := t.asGit(op); ok {
+		return gitTool(t).runCommand(ctx, c)
+	}
 	if t.policy().Untrusted {
 		return failf("not run: %s", untrusted)
 	}

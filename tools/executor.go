@@ -87,7 +87,7 @@ type Executor struct {
 	dial func(address string) error
 
 	mu      sync.Mutex // guards what follows, and cfg.Policy
-	granted map[string]bool
+	granted []Lasting
 	bound   int  // bytes of a result; 0: no bound
 	mode    Mode // that SetMode set; "" is the policy's
 }
@@ -104,7 +104,7 @@ func New(cfg Config) (*Executor, error) {
 	def(&cfg.Browse.Output, DefaultOutput)
 	def(&cfg.Browse.Timeout, DefaultBrowseTimeout)
 	def(&cfg.MaxRead, DefaultMaxRead)
-	e := &Executor{cfg: cfg, ws: cfg.Workspace, repos: repositories{cfg.Workspace, cfg.Exec}, granted: map[string]bool{}}
+	e := &Executor{cfg: cfg, ws: cfg.Workspace, repos: repositories{cfg.Workspace, cfg.Exec}}
 	e.dial = cfg.Browse.mayDial
 	e.outer = e.repos.outer()
 	if err := e.tools.Add(slices.Concat(builtin(e), cfg.Tools)...); err != nil {
@@ -181,20 +181,6 @@ func (e *Executor) room(most int) int {
 		return max(min(most, e.bound-noteRoom), 1)
 	}
 	return most
-}
-
-// Grant allows, for the rest of the session, the calls whose Decision has this
-// key. A deny rule still wins.
-func (e *Executor) Grant(key string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.granted[key] = true
-}
-
-func (e *Executor) isGranted(key string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.granted[key]
 }
 
 // Run performs a call that policy allowed and returns its outcome for the model. It

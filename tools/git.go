@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -63,17 +64,19 @@ func (t gitTool) Run(ctx context.Context, c Call) Outcome { return t.run(ctx, Ar
 
 func (t gitTool) decide(op gitArgs) Decision {
 	line := workspace.CommandLine(append([]string{"git"}, op.Argv...))
-	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin .", Verdict: Ask, Effect: Run}
 	c, err := parseGit(op.Argv)
+	if err == nil {
+		_, err = t.inside(c)
+	}
 	if err != nil {
-		d.Verdict, d.Reason = Deny, err.Error()
-		return d
+		return Decision{Title: "Run " + clip(line), Detail: line + "\nin .", Verdict: Deny, Effect: Run, Reason: err.Error()}
 	}
-	if _, err := t.inside(c); err != nil {
-		d.Verdict, d.Reason = Deny, err.Error()
-		return d
-	}
-	d.Key = "git " + c.name
+	return t.decideCommand(c, line, ".")
+}
+
+// decideCommand is decide for a call that may be run at all; line and cwd are shown.
+func (t gitTool) decideCommand(c gitCommand, line, cwd string) Decision {
+	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin " + cwd, Verdict: Ask, Effect: Run, Lasting: lastingGit(c)}
 	if c.reads {
 		d.Effect = Read
 	}
@@ -83,12 +86,7 @@ func (t gitTool) decide(op gitArgs) Decision {
 	if t.policy().Untrusted && !c.reads {
 		d.Verdict, d.Reason = Deny, untrusted
 	}
-	d = t.applyRules(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...)}, "")
-	// What may not be run as a program may not be run by this way either.
-	if r, ok := t.policy().denied(subject{family: FamilyExec, argv: append([]string{"git", c.name}, c.args...)}); ok && d.Verdict != Deny && len(r.Match) > 0 {
-		d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
-	}
-	return d
+	return t.applyRules(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...), dir: path.Clean(c.dir)}, "")
 }
 
 // inside returns the directory that a command is to run in. It fails for a directory
@@ -118,6 +116,10 @@ func (t gitTool) run(ctx context.Context, op gitArgs) Outcome {
 	if err != nil {
 		return failf("not run: %s", err)
 	}
+	return t.runCommand(ctx, c)
+}
+
+func (t gitTool) runCommand(ctx context.Context, c gitCommand) Outcome {
 	dir, err := t.inside(c)
 	if err != nil {
 		return failf("not run: %s", err)

@@ -116,11 +116,13 @@ func (t execTool) runsUnasked(op execArgs) bool {
 	if !t.confinesWholly() || op.Network || t.cfg.Exec.Sandbox.Network && !t.cfg.Exec.AskNetwork {
 		return false
 	}
-	if len(op.Argv) == 0 || programName(op.Argv[0]) != "git" {
-		return true
-	}
-	c, err := parseGit(op.Argv[1:])
-	return err == nil && (c.reads || c.runsUnasked())
+	return !slices.ContainsFunc(unfold(op.Argv).commands, func(argv []string) bool {
+		if programName(argv[0]) != "git" {
+			return false
+		}
+		c, err := parseGit(argv[1:])
+		return err != nil || !c.reads && !c.runsUnasked()
+	})
 }
 
 // gitLocal are the subcommands that change files of the work tree and the index alone:

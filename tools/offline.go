@@ -83,8 +83,8 @@ func withNetwork(op execArgs, first Outcome) *Again {
 	return &Again{
 		Op:     Op{Tool: &abi.Use{Name: "exec", Arguments: string(arguments)}},
 		Title:  "`" + clip(workspace.CommandLine(op.Argv)) + "` was stopped: no network",
-		Detail: execDetail(op) + "\nwithout network: " + began,
-		Yes:    "Run again with network", Always: "Always for `" + clip(execKey(op.Argv)) + "` here", No: "Keep offline",
+		Detail: workspace.CommandLine(op.Argv) + "\nin " + op.dir() + "\nwithout network: " + began,
+		Yes:    "Run again with network", Always: "Always for " + clip(lastingCommand(op.Argv, op.dir()).short()) + " here", No: "Keep offline",
 		began: began,
 	}
 }

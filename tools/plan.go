@@ -23,7 +23,7 @@ func (planTool) Definition() Definition {
 }
 
 func (t planTool) Decide(context.Context, Call) Decision {
-	d := Decision{Title: "Give a plan", Effect: None, Verdict: Allow, Key: planName}
+	d := Decision{Title: "Give a plan", Effect: None, Verdict: Allow}
 	if m := t.Mode(); m != ModePlan {
 		d.Verdict, d.Reason = Deny, "the mode is "+string(m)+" now, in which no plan is wanted: do the work"
 	}

@@ -5,7 +5,9 @@ import (
 	"net"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -27,7 +29,8 @@ const (
 // browse hosts, each of which stands for its subdomains, or addresses, each of
 // which stands for all that begin so; for every other tool paths relative to the
 // root, each of which stands for all below it, or patterns of path.Match. An empty
-// Match matches the whole family.
+// Match matches the whole family. A rule for exec or git whose last element is "$"
+// matches that one command line and nothing longer.
 type Rule struct {
 	Family Family
 	Match  []string
@@ -60,14 +63,22 @@ func (p Policy) validate(known *Registry) error {
 
 // subject describes a call to the rules that are matched against it.
 type subject struct {
-	family Family
-	argv   []string // exec, git
-	paths  []string // read, write, patch: as given and as resolved
-	url    string   // browse
+	family   Family
+	argv     []string // exec, git
+	unfolded unfolded // exec: what argv runs
+	dir      string   // exec: the working directory
+	network  bool     // exec: it is to have the network
+	paths    []string // read, write, patch: as given and as resolved
+	url      string   // browse
+	post     bool     // browse: it sends a body
+	// guarded says that the call needs approval in every mode: a rule without a
+	// pattern does not allow it.
+	guarded bool
 }
 
 func (p Policy) allowed(s subject) bool {
-	return slices.ContainsFunc(p.Allow, func(r Rule) bool { return r.matches(s, false) })
+	// A rule allows a command, and not that it sends things away.
+	return !s.network && slices.ContainsFunc(p.Allow, func(r Rule) bool { return r.matches(s, false) })
 }
 
 func (p Policy) denied(s subject) (Rule, bool) {
@@ -78,24 +89,42 @@ func (p Policy) denied(s subject) (Rule, bool) {
 	return p.Deny[i], true
 }
 
+// doubts reports whether a rule may deny a command of which cannot be told what it
+// runs.
+func (p Policy) doubts(u unfolded) bool {
+	return slices.ContainsFunc(p.Deny, func(r Rule) bool {
+		return (r.Family == FamilyExec || r.Family == FamilyGit) && r.deniesCommand(u) == maybe
+	})
+}
+
+// edits are the families of the tools that change one file: a rule for one of them
+// is one for all.
+var edits = []Family{FamilyWrite, FamilyPatch, "edit"}
+
 // matches reports whether a rule applies to a call. For a denial it also compares
 // equivalent spellings: a program by the last element of its path, and names without
 // regard to case.
 func (r Rule) matches(s subject, deny bool) bool {
-	// A patch writes: what denies writing a path denies patching it, and the other
-	// way round.
-	edits := deny && (r.Family == FamilyWrite || r.Family == FamilyPatch) && (s.family == FamilyWrite || s.family == FamilyPatch)
-	if r.Family != s.family && !edits {
+	switch {
+	case deny && s.family == FamilyExec && (r.Family == FamilyExec || r.Family == FamilyGit):
+		return r.deniesCommand(s.unfolded) == yes
+	case deny && s.family == FamilyGit && r.Family == FamilyExec:
+		return len(r.Match) > 0 && r.deniesOne(append([]string{"git"}, s.argv...)) == yes
+	case r.Family != s.family && !(slices.Contains(edits, r.Family) && slices.Contains(edits, s.family)):
 		return false
-	}
-	if len(r.Match) == 0 {
-		return true
+	case len(r.Match) == 0:
+		return deny || !s.guarded && !s.post
 	}
 	switch s.family {
-	case FamilyExec, FamilyGit:
-		return prefixOf(r.Match, s.argv, deny && s.family == FamilyExec)
+	case FamilyExec:
+		return r.coversCommand(s.argv)
+	case FamilyGit:
+		if n := len(r.Match); n > 1 && r.Match[n-1] == end && !deny {
+			return slices.Equal(r.Match[:n-1], s.argv)
+		}
+		return prefixOf(r.Match, s.argv)
 	case FamilyBrowse:
-		return slices.ContainsFunc(r.Match, func(m string) bool { return urlMatches(m, s.url, deny) })
+		return slices.ContainsFunc(r.Match, func(m string) bool { return requestMatches(m, s, deny) })
 	default:
 		one := func(p string) bool {
 			return slices.ContainsFunc(r.Match, func(m string) bool { return pathMatches(m, p, deny) })
@@ -108,30 +137,8 @@ func (r Rule) matches(s subject, deny bool) bool {
 	}
 }
 
-func prefixOf(prefix, argv []string, loose bool) bool {
-	if len(argv) < len(prefix) {
-		return false
-	}
-	for i, want := range prefix {
-		have := argv[i]
-		if i == 0 && loose && !strings.ContainsAny(want, `/\`) {
-			have = programName(have)
-		}
-		if have != want {
-			return false
-		}
-	}
-	return true
-}
-
-// programName is the last element of a program's path without the extension that
-// Windows gives it.
-func programName(s string) string {
-	s = path.Base(strings.ReplaceAll(s, `\`, "/"))
-	if ext := path.Ext(s); strings.EqualFold(ext, ".exe") || strings.EqualFold(ext, ".cmd") || strings.EqualFold(ext, ".bat") {
-		s = strings.TrimSuffix(s, ext)
-	}
-	return s
+func prefixOf(prefix, argv []string) bool {
+	return len(argv) >= len(prefix) && slices.Equal(prefix, argv[:len(prefix)])
 }
 
 func pathMatches(pattern, p string, loose bool) bool {
@@ -151,6 +158,23 @@ func pathMatches(pattern, p string, loose bool) bool {
 		return err == nil && ok
 	}
 	return false
+}
+
+// requestMatches reports whether an element of a rule for browse covers a request. An
+// allow rule is for GET unless it says POST: "POST example.org", or "POST" alone. A
+// deny rule without a method is for both.
+func requestMatches(want string, s subject, deny bool) bool {
+	method, target, ok := strings.Cut(want, " ")
+	if !ok && (want == "POST" || want == "GET") {
+		method, target, ok = want, "", true
+	}
+	switch {
+	case !ok:
+		return (deny || !s.post) && urlMatches(want, s.url, deny)
+	case method != "POST" && method != "GET", s.post != (method == "POST"):
+		return false
+	}
+	return target == "" || urlMatches(target, s.url, deny)
 }
 
 // urlMatches says whether a rule's host or the start of an address covers a URL.
@@ -221,7 +245,17 @@ func hostOf(raw string) string {
 	return u.Hostname()
 }
 
+// plainWord is what YAML reads as a text without quotes, also in a list.
+var plainWord = regexp.MustCompile(`^([A-Za-z_./$][A-Za-z0-9_./+=@$-]*|-{1,2}[A-Za-z][A-Za-z0-9_./+=@-]*)$`)
+
 // String spells the rule as configuration does.
 func (r Rule) String() string {
-	return fmt.Sprintf("%s: [%s]", r.Family, strings.Join(r.Match, ", "))
+	words := make([]string, len(r.Match))
+	for i, w := range r.Match {
+		words[i] = w
+		if !plainWord.MatchString(w) || slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(w)) {
+			words[i] = strconv.QuoteToASCII(w)
+		}
+	}
+	return fmt.Sprintf("%s: [%s]", r.Family, strings.Join(words, ", "))
 }

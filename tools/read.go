@@ -31,7 +31,7 @@ func (readTool) Definition() Definition {
 
 func (t readTool) Decide(_ context.Context, c Call) Decision {
 	op := Arguments[readArgs](c)
-	d := Decision{Title: "Read " + op.Path, Detail: op.Path, Key: "read", Effect: Read, Path: op.Path}
+	d := Decision{Title: "Read " + op.Path, Detail: op.Path, Effect: Read, Path: op.Path}
 	if op.Offset > 1 {
 		d.Title += fmt.Sprintf(" from line %d", op.Offset)
 	}

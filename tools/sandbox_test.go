@@ -94,7 +94,7 @@ func TestGitWorksInTheSandbox(t *testing.T) {
 // TestStoppedCommandsSayWhy is for the model, which would try other ways.
 func TestStoppedCommandsSayWhy(t *testing.T) {
 	w := confinedWorld(t, false)
-	got := w.run(execOp("git", "ls-remote", "https://example.invalid/x.git"))
+	got := w.run(execOp("env", "git", "ls-remote", "https://example.invalid/x.git"))
 	want(t, got, Failed, "[no network in the sandbox]")
 	got = w.run(execOp("sh", "-c", "echo x >.git/config"))
 	if !strings.Contains(got.Text, "not to git's settings") && !strings.Contains(got.Text, "[put back: .git/config;") {
@@ -133,7 +133,7 @@ func TestTheNetworkIsAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.grant {
-			w.Grant(w.Decide(t.Context(), call(true)).Key)
+			w.Grant(w.Decide(t.Context(), call(true)).Lasting)
 		}
 		if got := w.Decide(t.Context(), call(false)).Verdict; got != c.plain {
 			t.Errorf("%s: without network it is %v, want %v", c.name, got, c.plain)
@@ -165,7 +165,7 @@ func TestOnlyACallThatAsksConnects(t *testing.T) {
 		}
 	}()
 	t.Cleanup(func() { l.Close() })
-	argv := []string{"git", "ls-remote", "git://" + l.Addr().String() + "/x.git"}
+	argv := []string{"env", "git", "ls-remote", "git://" + l.Addr().String() + "/x.git"}
 	w.run(execOp(argv...))
 	if n := came.Load(); n != 0 {
 		t.Errorf("a call that did not ask connected %d times", n)

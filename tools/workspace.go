@@ -127,8 +127,8 @@ type Decision struct {
 	Title   string // one line, e.g. "Run go test ./..."
 	Detail  string // the whole command with its cwd, or the diff
 	Reason  string // for Deny: why, one sentence
-	// Key names what "allow for this session" covers, e.g. "exec go test".
-	Key string
+	// Lasting is what "for this session" and "always" cover.
+	Lasting Lasting
 	// Effect is this call's own, where that depends on its arguments. Order, modes
 	// and what a resume does go by it.
 	Effect Effect

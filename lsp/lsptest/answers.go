@@ -15,6 +15,7 @@ type QuestionAnswer string
 const (
 	AllowOnce    QuestionAnswer = "once"
 	AllowSession QuestionAnswer = "session"
+	AllowAlways  QuestionAnswer = "always"
 	Deny         QuestionAnswer = "deny"
 	Dismiss      QuestionAnswer = "dismiss" // the reply null; the default
 	NoAnswer     QuestionAnswer = "never"
@@ -181,12 +182,12 @@ func (a *answering) question(m Message) {
 		return
 	}
 	if m.is("agent/approve") {
-		decision := map[QuestionAnswer]string{AllowOnce: "allow_once", AllowSession: "allow_session", Deny: "deny"}[how]
+		decision := map[QuestionAnswer]string{AllowOnce: "allow_once", AllowSession: "allow_session", AllowAlways: "allow_always", Deny: "deny"}[how]
 		a.respond(m.ID, object{"decision": decision}, nil)
 		return
 	}
 	title := string(how)
-	if t, ok := map[QuestionAnswer]string{AllowOnce: "Allow once", AllowSession: "Allow for this session", Deny: "Deny"}[how]; ok {
+	if t, ok := map[QuestionAnswer]string{AllowOnce: "Allow once", AllowSession: "Allow for this session", AllowAlways: "Always allow", Deny: "Deny"}[how]; ok {
 		title = t
 	}
 	for _, action := range get[[]jsontext.Value](m.Params, "actions") {

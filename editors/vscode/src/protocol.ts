@@ -91,7 +91,7 @@ export interface Question {
   labels?: string[];
 }
 
-export type Decision = 'allow_once' | 'allow_session' | 'deny';
+export type Decision = 'allow_once' | 'allow_session' | 'allow_always' | 'deny';
 
 export interface ProfileInfo {
   name: string;

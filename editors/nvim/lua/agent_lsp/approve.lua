@@ -7,7 +7,7 @@ local api = vim.api
 
 local queue = {} -- open questions; the first one is shown
 local later = 'Read it first (:Agent approve asks again)'
-local labels = { allow_once = 'Allow once', allow_session = 'Allow for this session', deny = 'Deny' }
+local labels = { allow_once = 'Allow once', allow_session = 'Allow for this session', allow_always = 'Always allow', deny = 'Deny' }
 
 local show
 

@@ -166,7 +166,7 @@ function on.result(doc, e)
   end
 end
 
-local words = { allow_once = 'allowed once', allow_session = 'allowed for this session', deny = 'denied' }
+local words = { allow_once = 'allowed once', allow_session = 'allowed for this session', allow_always = 'always allowed', deny = 'denied' }
 
 function on.approval(doc, e)
   if e.state == 'asked' then
