@@ -36,6 +36,8 @@ type Config struct {
 	Turn Turn `json:"turn"`
 	// Request bounds one call of a model.
 	Request Request `json:"request"`
+	// Limits bounds what models may cost; 0 is no limit.
+	Limits Limits `json:"limits"`
 	// Exec is about the commands that the agent runs, git included.
 	Exec Exec `json:"exec"`
 	// Sandbox is about what commands and checks may read.
@@ -84,6 +86,15 @@ type Request struct {
 	IdleTimeout Duration `json:"idle_timeout" min:"1" limit:"lower"`
 	// Retries is how often a call is repeated after a failure that may pass.
 	Retries int `json:"retries" min:"0" limit:"lower"`
+}
+
+// Limits bounds what models cost, by the prices of the profiles. The request that
+// would pass one waits for your word.
+type Limits struct {
+	// TurnCost is what one turn may cost, in US dollars.
+	TurnCost float64 `json:"turn_cost" min:"0"`
+	// SessionCost is what a session may cost, in US dollars.
+	SessionCost float64 `json:"session_cost" min:"0"`
 }
 
 // Exec limits commands.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -168,6 +169,8 @@ func (d *decoder) value(n *node, v reflect.Value, at spot, tag reflect.StructTag
 		return d.record(at)
 	case reflect.Int:
 		return d.integer(n, v, at, tag)
+	case reflect.Float64:
+		return d.number(n, v, at, tag)
 	case reflect.String:
 		return d.text(n, v, at, tag)
 	}
@@ -230,6 +233,20 @@ func (d *decoder) integers(n *node, p *[]int, at spot, tag reflect.StructTag) bo
 		}
 	}
 	*p = out
+	return d.record(at)
+}
+
+func (d *decoder) number(n *node, v reflect.Value, at spot, tag reflect.StructTag) bool {
+	x, err := strconv.ParseFloat(strings.ReplaceAll(n.text, "_", ""), 64)
+	if n.kind != number || err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
+		d.warnf(at, "", "this is %s, not a number", n.what())
+		return false
+	}
+	if least, err := strconv.ParseFloat(tag.Get("min"), 64); err == nil && x < least {
+		d.warnf(at, "", "%g is less than %g", x, least)
+		return false
+	}
+	v.SetFloat(x)
 	return d.record(at)
 }
 

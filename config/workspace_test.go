@@ -174,6 +174,8 @@ func TestOriginsAndSettings(t *testing.T) {
 		`request.timeout = "10m" from default`,
 		`request.idle_timeout = "2m" from default`,
 		`request.retries = 4 from default`,
+		`limits.turn_cost = 0 from default`,
+		`limits.session_cost = 0 from default`,
 		`exec.timeout = "1m" from USER:3:8`,
 		`exec.output = 5 from workspace/configuration`,
 		`exec.sandbox = true from default`, `exec.writable = [] from default`,

@@ -25,6 +25,7 @@ import (
 const (
 	methodTranscript = "agent/transcript"
 	methodDelta      = "agent/delta"
+	methodUsage      = "agent/usage"
 )
 
 // transcriptParams are those of agent/transcript: one event, as it was stored.
@@ -77,6 +78,13 @@ func (s agentSide) Event(id uuid.UUID, root string, e store.Event, p event.Paylo
 func (s agentSide) Delta(id uuid.UUID, turn uint64, text string) {
 	if s.client.transcript {
 		s.notify(methodDelta, deltaParams{Session: id, Turn: turn, Text: text})
+	}
+}
+
+// Usage implements session.Editor.
+func (s agentSide) Usage(m session.Meter) {
+	if s.client.transcript {
+		s.notify(methodUsage, m)
 	}
 }
 

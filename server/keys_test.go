@@ -102,6 +102,8 @@ func another(v reflect.Value) bool {
 		*x += "-other"
 	case *int:
 		*x++
+	case *float64:
+		*x++
 	case *bool:
 		*x = !*x
 	case *config.Duration:

@@ -303,6 +303,7 @@ func (srv *Server) sessionSettings(c *config.Config) session.Settings {
 	s := session.Settings{
 		Profile: c.Profile, Profiles: c.Profiles, Prelude: c.Prelude, MaxRounds: c.Turn.MaxRounds,
 		RequestTimeout: time.Duration(c.Request.Timeout), Subject: "operator",
+		TurnCost: c.Limits.TurnCost, SessionCost: c.Limits.SessionCost,
 	}
 	if u, err := user.Current(); err == nil {
 		s.Subject = u.Username

@@ -40,8 +40,9 @@ type Info struct {
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	Turns     uint64    `json:"turns"`
-	State     string    `json:"state"`          // "running", "waiting", "idle" or "stored"
-	Mode      string    `json:"mode,omitempty"` // of a session that is open here
+	State     string    `json:"state"`           // "running", "waiting", "idle" or "stored"
+	Mode      string    `json:"mode,omitempty"`  // of a session that is open here
+	Meter     *Meter    `json:"meter,omitempty"` // of a session that is open; in Status only
 }
 
 // Listing is all sessions that this client may see, ordered by creation, then
@@ -117,7 +118,7 @@ type Status struct {
 	Checks   []CheckerStatus `json:"checks"`
 	Core     string          `json:"core"`  // "ready" to be opened by the first session, or open; else why it could not be
 	Store    string          `json:"store"` // "opening", "ready", or why sessions are not saved
-	Usage    Usage           `json:"usage"`
+	Usage    Usage           `json:"usage"` // of the sessions that are open
 }
 
 // RunningTurn is a turn that runs or waits.
@@ -135,12 +136,38 @@ type CheckerStatus struct {
 	Text    string `json:"text"`
 }
 
-// Usage counts tokens of all sessions since the server started.
+// Usage is what replies of models used.
 type Usage struct {
-	Input       uint64 `json:"input"`
-	CachedInput uint64 `json:"cachedInput"`
-	Output      uint64 `json:"output"`
-	Reasoning   uint64 `json:"reasoning"`
+	Input       uint64  `json:"input"` // cachedInput included
+	CachedInput uint64  `json:"cachedInput"`
+	Output      uint64  `json:"output"`             // reasoning included
+	Reasoning   uint64  `json:"reasoning"`          // tokens, as the others
+	Cost        float64 `json:"cost,omitzero"`      // US dollars, by the prices of the profiles
+	Estimated   bool    `json:"estimated,omitzero"` // a provider gave no figures
+}
+
+func (u *Usage) add(other Usage) {
+	u.Input += other.Input
+	u.CachedInput += other.CachedInput
+	u.Output += other.Output
+	u.Reasoning += other.Reasoning
+	u.Cost += other.Cost
+	u.Estimated = u.Estimated || other.Estimated
+}
+
+// Meter is what a session used.
+type Meter struct {
+	Session uuid.UUID `json:"session"`
+	Turn    uint64    `json:"turn"` // the last one that a model replied to
+	Usage   Usage     `json:"usage"`
+	Total   Usage     `json:"total"` // of the session
+	Context Context   `json:"context"`
+}
+
+// Context is how much of the model's window the conversation fills, in tokens.
+type Context struct {
+	Used uint64 `json:"used"`          // by the last request and its reply
+	Size uint64 `json:"size,omitzero"` // of the profile; 0: unknown
 }
 
 // ArgumentError is an argument that does not fit; Member names it.

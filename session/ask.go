@@ -32,8 +32,11 @@ func (s *Session) ask(a *ask) {
 		msg, reply, err := s.requests.askModel(a)
 		described := describe(a.turn.ctx, s.tools, reply.Calls)
 		s.mail.post(func() {
+			var stopped *tooDear
 			switch {
 			case a.turn.finished || s.broken != nil:
+			case errors.As(err, &stopped):
+				s.end(a.turn, &event.Note{Turn: a.turn.id, Text: stopped.text, Cancels: true, Model: true})
 			case err != nil:
 				s.fail(a.turn, err)
 			default:

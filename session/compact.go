@@ -102,15 +102,15 @@ func (q *requester) summary(a *ask, p model.Profile, m model.Model, h history.Hi
 		}
 		resp, err := q.request(a.turn, m, model.Request{Profile: p, Messages: messages, Step: stepOf(a.turn.id, 0)}, nil)
 		switch left := len(h.Messages) - h.Covered(); {
-		case err == nil && cutBy(resp.Finish) != "":
-			return resp, &model.Error{Kind: model.BadRequest, Message: "the summary was cut by " + cutBy(resp.Finish)}
-		case err == nil && len(resp.Calls) > 0:
-			return resp, &model.Error{Kind: model.BadRequest, Message: "the reply to the request for a summary is a call, not a text"}
-		case err == nil && (resp.Text == nil || strings.TrimSpace(*resp.Text) == ""):
-			return resp, &model.Error{Kind: model.BadRequest, Message: "the reply to the request for a summary is empty"}
 		case err == nil:
-			q.count(resp.Usage)
-			return resp, nil
+			fault := noSummary(&resp)
+			if fault == "" {
+				return resp, nil
+			}
+			if _, err := q.s.journal.record(a.turn.ctx, &event.Usage{Turn: a.turn.id, Profile: p.Name, Usage: resp.Usage}); err != nil {
+				return resp, err
+			}
+			return resp, &model.Error{Kind: model.BadRequest, Message: fault}
 		case !overflows(err) || left < 4 || cfg.MaxMessages == 1:
 			return resp, err
 		case cfg.MaxMessages == 0:
@@ -119,6 +119,19 @@ func (q *requester) summary(a *ask, p model.Profile, m model.Model, h history.Hi
 			cfg.MaxMessages = max(cfg.MaxMessages/2, 1)
 		}
 	}
+}
+
+// noSummary says why a reply is no summary, "" when it is one.
+func noSummary(resp *model.Response) string {
+	switch {
+	case cutBy(resp.Finish) != "":
+		return "the summary was cut by " + cutBy(resp.Finish)
+	case len(resp.Calls) > 0:
+		return "the reply to the request for a summary is a call, not a text"
+	case resp.Text == nil || strings.TrimSpace(*resp.Text) == "":
+		return "the reply to the request for a summary is empty"
+	}
+	return ""
 }
 
 func overflows(err error) bool {

@@ -77,7 +77,10 @@ type Settings struct {
 	// RequestTimeout bounds one model call on the session's clock, a provider's own
 	// repeats included; 0: no bound.
 	RequestTimeout time.Duration
-	Subject        string // whose sessions these are, e.g. the user's login name
+	// TurnCost and SessionCost are what a turn and a session may cost before the
+	// person is asked, in US dollars; 0: no limit.
+	TurnCost, SessionCost float64
+	Subject               string // whose sessions these are, e.g. the user's login name
 	// Roots are the settings of single workspace folders, by directory, whole; the
 	// others have those above.
 	Roots map[string]Settings

@@ -27,6 +27,8 @@ type Editor interface {
 	State(root string) string
 	// Event reports a transcript entry after it was stored.
 	Event(session uuid.UUID, root string, e store.Event, p event.Payload)
+	// Usage reports what a session used, after each reply of a model.
+	Usage(m Meter)
 	// Delta reports streamed text that is not stored.
 	Delta(session uuid.UUID, turn uint64, text string)
 	// Findings replaces what is shown for a root by the result's findings, unless
@@ -38,7 +40,7 @@ type Editor interface {
 }
 
 // Question is a call that needs a person's word. One without an ID asks whether
-// the session may go on although it cannot be saved; Deny has it wait.
+// the session may go on: although it cannot be saved, or beyond what it may cost.
 type Question struct {
 	Session uuid.UUID
 	Turn    uint64

@@ -24,10 +24,11 @@ const contentType = "application/json"
 // Only a person's word makes it go on in memory; what was stored before stays
 // stored.
 type journal struct {
-	id     uuid.UUID
-	store  store.Store
-	now    func() time.Time
-	report func(store.Event, event.Payload) // called in order, after the event was kept
+	id      uuid.UUID
+	store   store.Store
+	now     func() time.Time
+	report  func(store.Event, event.Payload) // called in order, after the event was kept
+	metered func()                           // called behind report when the meter changed
 	// stalled is called when an append fails, once with why, and with nil when the
 	// wait is over.
 	stalled func(ctx context.Context, why error)
@@ -38,6 +39,7 @@ type journal struct {
 
 	mu      sync.Mutex // guards what follows, and the order of report
 	folder  *history.Folder
+	meter   *meter
 	head    uint64        // the next index; changes with writing locked, too
 	unsaved []store.Event // the tail that is only in memory, from index head-len on
 	lost    error         // why the store is not written any more
@@ -113,7 +115,11 @@ func (j *journal) add(ctx context.Context, payloads []event.Payload) (first uint
 		if err := j.folder.Add(e, p); err != nil {
 			return 0, nil, fmt.Errorf("fold event %d of session %s: %w", e.Index, j.id, err)
 		}
+		counted := j.meter.add(p)
 		j.report(e, p)
+		if counted {
+			j.metered()
+		}
 	}
 	return first, waited, nil
 }
@@ -186,6 +192,7 @@ func (j *journal) replayed(e store.Event, p event.Payload) error {
 	if err := j.folder.Add(e, p); err != nil {
 		return fmt.Errorf("fold event %d of session %s: %w", e.Index, j.id, err)
 	}
+	j.meter.add(p)
 	return nil
 }
 

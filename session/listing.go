@@ -119,9 +119,11 @@ func (m *Manager) Status() Status {
 	}
 	m.mu.Unlock()
 	for _, s := range m.all() {
-		st.Sessions = append(st.Sessions, s.info())
+		info, used := s.info(), s.used()
+		info.Meter = &used
+		st.Sessions = append(st.Sessions, info)
+		st.Usage.add(used.Total)
 		st.Turns = append(st.Turns, s.running()...)
-		s.requests.addUsage(&st.Usage)
 		if err := s.journal.failure(); err != nil {
 			st.Store = "sessions are not saved: " + err.Error()
 		}

@@ -286,7 +286,7 @@ func (m *Manager) make(id uuid.UUID, root string, profile model.Profile, st stor
 	s.requests = &requester{s: s, models: map[string]opened{}}
 	s.journal = &journal{id: id, store: st, now: clk.Now, folder: new(history.Folder), report: func(e store.Event, p event.Payload) {
 		m.editor.Event(id, root, e, p)
-	}, stalled: s.stalled, forget: make(chan struct{}), retry: m.cfg.retryTime}
+	}, metered: func() { m.editor.Usage(s.used()) }, meter: new(meter), stalled: s.stalled, forget: make(chan struct{}), retry: m.cfg.retryTime}
 	s.work = &workspace{Workspace: ws, journal: s.journal}
 	if s.tools, err = m.cfg.Tools(s.work); err != nil {
 		return nil, fmt.Errorf("open the tools of %s: %w", root, err)

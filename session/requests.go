@@ -20,8 +20,9 @@ type requester struct {
 	mu            sync.Mutex // guards what follows
 	models        map[string]opened
 	earlier       []earlierRequest // by processes before this one
-	usage         model.Usage
-	bytesPerToken float64 // of the last reply's request; 0 before
+	bytesPerToken float64          // of the last reply's request; 0 before
+
+	granted float64 // beyond the session's limit on cost; owned by the request under way
 
 	projecting sync.Mutex // guards what follows: the request of a canceled turn may still be under way when the next one begins
 	projector  projection.Projector
@@ -36,7 +37,6 @@ func (q *requester) respond(a *ask) (model.Response, string, error) {
 	for i, name := range names {
 		resp, err := q.respondWith(a, name)
 		if err == nil {
-			q.count(resp.Usage)
 			return resp, name, nil
 		}
 		if first == nil {
@@ -89,6 +89,9 @@ func (q *requester) exchange(a *ask, p model.Profile, m model.Model) (model.Resp
 				return model.Response{}, err
 			}
 		}
+		if err := q.afford(a.turn, p, req.size()); err != nil {
+			return model.Response{}, err
+		}
 		said := false
 		resp, err := q.request(a.turn, m, model.Request{
 			Profile: p, Messages: req.messages, Conversation: req.conversation, Tools: q.definitions(), Step: stepOf(a.turn.id, a.round),
@@ -98,6 +101,9 @@ func (q *requester) exchange(a *ask, p model.Profile, m model.Model) (model.Resp
 		})
 		if err == nil {
 			q.measured(req.size(), resp.Usage)
+			if _, scripted := m.(model.Resumer); !scripted && resp.Usage == (model.Usage{}) {
+				resp.Usage = q.estimate(req.size(), &resp)
+			}
 			return resp, q.noteWithheld(a.turn, p.Name, refused)
 		}
 		if refused == nil {
@@ -194,24 +200,4 @@ func (q *requester) modelOf(ctx context.Context, p model.Profile) (model.Model, 
 	}
 	q.models[p.Name] = opened{m, p.Provider, p.Script}
 	return m, nil
-}
-
-// count adds a reply's usage to the session's.
-func (q *requester) count(u model.Usage) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.usage.Input += u.Input
-	q.usage.CachedInput += u.CachedInput
-	q.usage.Output += u.Output
-	q.usage.Reasoning += u.Reasoning
-}
-
-// addUsage adds the session's usage to a total.
-func (q *requester) addUsage(total *Usage) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	total.Input += q.usage.Input
-	total.CachedInput += q.usage.CachedInput
-	total.Output += q.usage.Output
-	total.Reasoning += q.usage.Reasoning
 }

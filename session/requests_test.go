@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -82,9 +83,17 @@ func TestWithinATurnEachRequestBeginsWithTheOneBefore(t *testing.T) {
 	if grown != 9 {
 		t.Errorf("%d requests followed another one of their turn, want 9", grown)
 	}
-	want := Usage{Input: 300, CachedInput: 180, Output: 21, Reasoning: 6}
-	if got := r.Status().Usage; got != want {
-		t.Errorf("the status counts %+v, want %+v", got, want)
+	var stated model.Usage
+	for _, p := range r.events {
+		if m, ok := p.(*event.Message); ok && !m.Usage.Estimated {
+			stated.Add(m.Usage)
+		}
+	}
+	if want := (model.Usage{Input: 300, CachedInput: 180, Output: 21, Reasoning: 6}); stated != want {
+		t.Errorf("the replies' own figures are %+v, want %+v", stated, want)
+	}
+	if got := r.Status().Usage; !got.Estimated || got.Input <= stated.Input || got.CachedInput != stated.CachedInput {
+		t.Errorf("the status counts %+v", got)
 	}
 }
 

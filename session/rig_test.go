@@ -43,6 +43,7 @@ type rig struct {
 	events   []event.Payload
 	findings []checker.Result
 	asked    []Question
+	meters   []Meter
 	waiting  map[event.Kind][]chan struct{}
 }
 
@@ -132,7 +133,12 @@ func providers(t *testing.T, scripts map[string]string) func(context.Context, mo
 func (r *rig) Workspace(string) (tools.Workspace, error) { return r.disk, nil }
 func (r *rig) State(string) string                       { return "" }
 func (r *rig) Unsaved(string) map[string]string          { return nil }
-func (r *rig) Delta(uuid.UUID, uint64, string)           {}
+func (r *rig) Usage(m Meter) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.meters = append(r.meters, m)
+}
+func (r *rig) Delta(uuid.UUID, uint64, string) {}
 
 func (r *rig) Approve(ctx context.Context, q Question) Answer {
 	r.mu.Lock()

@@ -111,6 +111,8 @@ func (r *received) notified(m Message) {
 			r.fault("%s does not decode: %s", m.Method, err)
 		}
 		r.deltas = append(r.deltas, x)
+	case "agent/usage":
+		r.unless(r.options.Transcript, m)
 	case "textDocument/publishDiagnostics":
 		r.published(m)
 	case "$/progress":

@@ -30,6 +30,7 @@ const (
 	KindResult     Kind = "result"
 	KindCheck      Kind = "check"
 	KindSummary    Kind = "summary"
+	KindUsage      Kind = "usage"
 	KindActivation Kind = "activation"
 	KindEmit       Kind = "emit"
 	KindDone       Kind = "done"
@@ -52,6 +53,7 @@ var kinds = map[Kind]func() Payload{
 	KindResult:     func() Payload { return new(Result) },
 	KindCheck:      func() Payload { return new(Check) },
 	KindSummary:    func() Payload { return new(Summary) },
+	KindUsage:      func() Payload { return new(Usage) },
 	KindActivation: func() Payload { return new(Activation) },
 	KindEmit:       func() Payload { return new(Emit) },
 	KindDone:       func() Payload { return new(Done) },
@@ -275,6 +277,13 @@ type Summary struct {
 	ProviderID  string      `json:"provider_id,omitempty"`
 }
 
+// Usage is what a reply used that is in no other event, because it was not taken.
+type Usage struct {
+	Turn    uint64      `json:"turn,omitzero"`
+	Profile string      `json:"profile,omitempty"`
+	Usage   model.Usage `json:"usage"`
+}
+
 // Activation adds tool definitions from Anchor on.
 type Activation struct {
 	Anchor uint64           `json:"anchor"`
@@ -355,6 +364,7 @@ func (*Intent) Kind() Kind     { return KindIntent }
 func (*Result) Kind() Kind     { return KindResult }
 func (*Check) Kind() Kind      { return KindCheck }
 func (*Summary) Kind() Kind    { return KindSummary }
+func (*Usage) Kind() Kind      { return KindUsage }
 func (*Activation) Kind() Kind { return KindActivation }
 func (*Emit) Kind() Kind       { return KindEmit }
 func (*Done) Kind() Kind       { return KindDone }

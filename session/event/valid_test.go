@@ -51,6 +51,7 @@ func TestAnEventOfAnyBytesIsStored(t *testing.T) {
 		{&event.Activation{Defs: []jsontext.Value{[]byte(bad), []byte(`{}`)}}, &event.Activation{Defs: []jsontext.Value{nil, []byte(`{}`)}}},
 		{&event.Queued{Text: bad, Context: []event.Context{{Path: bad}}}, &event.Queued{Text: text, Context: []event.Context{{Path: name}}}},
 		{&event.Steer{Text: bad}, &event.Steer{Text: text}},
+		{&event.Usage{Profile: bad}, &event.Usage{Profile: text}},
 		{&event.Emit{Text: bad}, &event.Emit{Text: text}},
 		{&event.Done{Outcome: bad}, &event.Done{Outcome: text}},
 		{&event.Error{Source: bad, Message: bad}, &event.Error{Source: text, Message: text}},

@@ -45,11 +45,38 @@ type FunctionCall struct {
 }
 
 // Usage counts tokens. Input includes CachedInput; Output includes Reasoning.
+// Estimated says that the provider gave no figures.
 type Usage struct {
 	Input       uint64 `json:"input"`
 	CachedInput uint64 `json:"cached_input"`
 	Output      uint64 `json:"output"`
 	Reasoning   uint64 `json:"reasoning"`
+	Estimated   bool   `json:"estimated,omitzero"`
+}
+
+// Add adds other's tokens.
+func (u *Usage) Add(other Usage) {
+	u.Input += other.Input
+	u.CachedInput += other.CachedInput
+	u.Output += other.Output
+	u.Reasoning += other.Reasoning
+	u.Estimated = u.Estimated || other.Estimated
+}
+
+// Price is what a million tokens cost, in US dollars.
+type Price struct {
+	// Input is for a million tokens of a request.
+	Input float64 `json:"input" min:"0"`
+	// Cached is for a million tokens of a request that the provider had in its cache.
+	Cached float64 `json:"cached" min:"0"`
+	// Output is for a million tokens of a reply.
+	Output float64 `json:"output" min:"0"`
+}
+
+// Of is what the tokens cost.
+func (p Price) Of(u Usage) float64 {
+	fresh := u.Input - min(u.CachedInput, u.Input)
+	return (float64(fresh)*p.Input + float64(u.CachedInput)*p.Cached + float64(u.Output)*p.Output) / 1e6
 }
 
 // Delta is a piece of a reply while it streams. Restarted says that what was
@@ -118,6 +145,8 @@ type Profile struct {
 	Context int `json:"context" min:"0"`
 	// MaxOutput is the most tokens of one reply; 0 leaves it to the provider's default.
 	MaxOutput int `json:"max_output" min:"0"`
+	// Price is what the model's tokens cost, in US dollars for a million; without it no cost is shown and no limit on cost holds.
+	Price Price `json:"price"`
 	// Vision says that the model takes images.
 	Vision bool `json:"vision"`
 	// PromptCache marks the unchanging part of each request for the provider's cache.

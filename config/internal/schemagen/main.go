@@ -186,7 +186,7 @@ func (g *generator) value(f reflect.StructField, v reflect.Value) (map[string]an
 		}
 		s["items"] = map[string]any{"type": "integer", "minimum": least, "maximum": most}
 	}
-	if scalar := v.Kind() == reflect.Bool || v.Kind() == reflect.Int; scalar || v.Kind() != reflect.Struct && !v.IsZero() {
+	if scalar := v.Kind() == reflect.Bool || v.Kind() == reflect.Int || v.Kind() == reflect.Float64; scalar || v.Kind() != reflect.Struct && !v.IsZero() {
 		s["default"] = v.Interface()
 	}
 	if f.Tag.Get("json") == "profile" && g.client {
@@ -226,6 +226,8 @@ func (g *generator) typed(v reflect.Value) (map[string]any, error) {
 		return map[string]any{"type": "boolean"}, nil
 	case reflect.Int:
 		return map[string]any{"type": "integer"}, nil
+	case reflect.Float64:
+		return map[string]any{"type": "number", "minimum": 0}, nil
 	}
 	return nil, fmt.Errorf("no schema for %s", v.Type())
 }
@@ -289,7 +291,7 @@ func defaultOf(key string, v reflect.Value) (string, error) {
 	switch {
 	case key == "prelude":
 		return "see below", nil
-	case v.IsZero() && v.Kind() != reflect.Bool && v.Kind() != reflect.Int:
+	case v.IsZero() && v.Kind() != reflect.Bool && v.Kind() != reflect.Int && v.Kind() != reflect.Float64:
 		return "", nil
 	}
 	text, err := json.Marshal(v.Interface(), json.Deterministic(true), json.OmitZeroStructFields(true))
@@ -316,7 +318,7 @@ func kindOf(f reflect.StructField, v reflect.Value) string {
 		return "list"
 	case reflect.Bool:
 		return "`true`, `false`"
-	case reflect.Int:
+	case reflect.Int, reflect.Float64:
 		return "number"
 	}
 	return "text"

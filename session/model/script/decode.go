@@ -123,6 +123,7 @@ type usage struct {
 	CachedInput uint64 `yaml:"cached_input"`
 	Output      uint64 `yaml:"output"`
 	Reasoning   uint64 `yaml:"reasoning"`
+	Estimated   bool   `yaml:"estimated"`
 }
 
 type fail Fail

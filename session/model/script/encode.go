@@ -41,7 +41,11 @@ func appendEntry(out []byte, e *Entry, seen *known) []byte {
 		}
 	}
 	if u := e.Usage; u.Input|u.CachedInput|u.Output|u.Reasoning != 0 {
-		w.line(fmt.Sprintf("usage: {input: %d, cached_input: %d, output: %d, reasoning: %d}", u.Input, u.CachedInput, u.Output, u.Reasoning))
+		estimated := ""
+		if u.Estimated {
+			estimated = ", estimated: true"
+		}
+		w.line(fmt.Sprintf("usage: {input: %d, cached_input: %d, output: %d, reasoning: %d%s}", u.Input, u.CachedInput, u.Output, u.Reasoning, estimated))
 	}
 	if e.Fail != nil {
 		w.line("fail:")
