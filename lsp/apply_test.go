@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,6 +33,37 @@ const (
 	before = "one\ntwo\nthree\n"
 	after  = "one\n2\nthree\n"
 )
+
+// TestADocumentWhoseChangeCannotBeReadIsNotEdited sends changes of which the server
+// does not know what they did; the whole text, or opening it anew, repairs it.
+func TestADocumentWhoseChangeCannotBeReadIsNotEdited(t *testing.T) {
+	for name, repair := range map[string]func(*rig, string){
+		"the whole text": func(r *rig, uri string) { r.Change(uri, text.Change{Text: before}) },
+		"opened anew":    func(r *rig, uri string) { r.CloseDocument(uri); r.OpenText(uri, before, 1) },
+	} {
+		for _, e := range []tools.Edit{{After: after}, {Delete: true}} {
+			t.Run(fmt.Sprintf("%s, deletion %v", name, e.Delete), func(t *testing.T) {
+				r := start(t, lsptest.Options{}, map[string]string{"a.txt": before})
+				uri := text.URI(r.path("a.txt"))
+				r.OpenText(uri, before, 1)
+				r.Notify("textDocument/didChange", `{"textDocument":{"uri":"`+uri+`","version":2},"contentChanges":[{"range":{"start":{"line":"x"}},"text":"?"}]}`)
+				r.Barrier()
+				e.Path, e.Before, e.Open = "a.txt", before, true
+				if _, err := r.workspace().Apply(t.Context(), e); err == nil || !strings.Contains(err.Error(), "cannot be read: close it and open it again") {
+					t.Errorf("the edit returned %v", err)
+				}
+				if got := r.read("a.txt"); got != before {
+					t.Errorf("the file is %q", got)
+				}
+				repair(r, uri)
+				r.Barrier()
+				if _, err := r.workspace().Apply(t.Context(), e); err != nil {
+					t.Errorf("after the repair: %v", err)
+				}
+			})
+		}
+	}
+}
 
 // TestAnEditOfAnOpenDocumentIsTrueToTheDocument plays what editors do with an
 // edit: whatever they reply, the result says what the document then is.

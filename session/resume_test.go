@@ -106,6 +106,7 @@ func TestResumeGoesOnFromWhateverSnapshotIsIntact(t *testing.T) {
 		"both":         func(s []store.Snapshot) []store.Snapshot { flip(&s[0]); flip(&s[1]); return s },
 		"cut off":      func(s []store.Snapshot) []store.Snapshot { s[0].State = s[0].State[:7]; return s[:1] },
 		"from beyond":  func(s []store.Snapshot) []store.Snapshot { s[0].At = 1 << 40; return s },
+		"of the head":  func(s []store.Snapshot) []store.Snapshot { s[1].At = s[0].At + 1; return s[1:] }, // no event is there yet
 		"none kept":    func([]store.Snapshot) []store.Snapshot { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package wire_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -90,21 +89,28 @@ func TestBrokenHeaderEndsTheConnection(t *testing.T) {
 	}
 }
 
+// TestTooBigMessageIsDiscarded sends messages of up to and over the limit of 1,000
+// bytes; the next one is read in any case.
 func TestTooBigMessageIsDiscarded(t *testing.T) {
-	s := &server{}
-	config := s.config()
-	config.MaxFrame = 1000
-	e, _ := serve(t, config, lsptest.Options{})
-	e.SendRaw([]byte("Content-Length: 5000000\r\n\r\n"))
-	for range 5 {
-		e.SendRaw(bytes.Repeat([]byte("x"), 1000000))
-	}
-	if _, err := e.Call("test/echo", nil); err == nil || err.Code != -32002 {
-		t.Errorf("the next request gave %v", err)
-	}
-	m := e.Wait("the refusal", 0, func(m lsptest.Message) bool { return string(m.ID) == "null" })
-	if m.Error == nil || m.Error.Code != -32600 || !strings.Contains(m.Error.Message, "5000000 bytes") {
-		t.Errorf("refused with %v", m.Error)
+	for size, refused := range map[int]bool{999: false, 1000: false, 1001: true, 5_000_000: true} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			config := (&server{}).config()
+			config.MaxFrame = 1000
+			e, _ := serve(t, config, lsptest.Options{})
+			body := `{"jsonrpc":"2.0","id":"big","method":"test/echo"}`
+			e.SendRaw(lsptest.Frame([]byte(body + strings.Repeat(" ", size-len(body)))))
+			if _, err := e.Call("test/echo", nil); err == nil || err.Code != -32002 {
+				t.Errorf("the next request gave %v", err)
+			}
+			id, code, text := `"big"`, -32002, ""
+			if refused {
+				id, code, text = "null", -32600, fmt.Sprintf("message of %d bytes", size)
+			}
+			m := e.Wait("the reply", 0, func(m lsptest.Message) bool { return !m.Sent && m.Error != nil && string(m.ID) != "1" })
+			if string(m.ID) != id || m.Error.Code != code || !strings.Contains(m.Error.Message, text) {
+				t.Errorf("%s has the reply %v, want code %d with %q for %s", m.ID, m.Error, code, text, id)
+			}
+		})
 	}
 }
 
