@@ -63,7 +63,7 @@ type stuckChecker struct {
 
 func (c stuckChecker) AfterEdit(ctx context.Context, _ string, _ []string) []checker.Result {
 	c.wait(ctx)
-	return nil
+	return []checker.Result{{Outcome: checker.Found, Text: "too late"}}
 }
 
 // TestACancelWaitsForNothing holds that a cancelled turn ends, with every call

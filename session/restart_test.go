@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -116,5 +117,45 @@ func TestHalfAReplyIsWithdrawn(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// babbling is a small model that streams before it notices that a request is too long.
+type babbling struct {
+	small
+	says string
+}
+
+func (m *babbling) Respond(ctx context.Context, req model.Request, delta func(model.Delta)) (model.Response, error) {
+	if delta != nil {
+		delta(model.Delta{Text: m.says})
+	}
+	return m.small.Respond(ctx, req, delta)
+}
+
+// TestAReplyThatBeginsAnewAfterASummaryIsAnnounced has a model stream a text and
+// then say that the conversation is too long: who watches is told what is repeated.
+func TestAReplyThatBeginsAnewAfterASummaryIsAnnounced(t *testing.T) {
+	const anew = "\n[the reply was cut off; here it is anew]\n"
+	for says, want := range map[string]string{"Well": "Well" + anew + "Well", "": ""} {
+		t.Run("says "+says, func(t *testing.T) {
+			r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
+			withModel(r, &babbling{small{limit: 6000}, says}, 0)
+			r.Shutdown()
+			editor := &watching{rig: r}
+			r.Manager = NewManager(r.cfg, editor)
+			for i := 0; len(summaries(r)) == 0; i++ {
+				if i == 20 {
+					t.Fatal("nothing was summarized")
+				}
+				editor.shown.Reset()
+				if _, res := r.run(fmt.Sprintf("request number %d", i)); res.Outcome != "complete" {
+					t.Fatalf("turn %d ended %+v", i, res)
+				}
+			}
+			if d := cmp.Diff(want, editor.shown.String()); d != "" {
+				t.Errorf("shown (-want +got):\n%s", d)
+			}
+		})
 	}
 }

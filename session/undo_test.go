@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/agent-lsp/agent-lsp/tools"
 	"github.com/google/go-cmp/cmp"
 )
@@ -110,6 +111,65 @@ func TestUndoRefusesACollisionAndChangesNothing(t *testing.T) {
 			}
 			if r.read(c.file) != c.text || r.read("b.txt") != "B\n" {
 				t.Error("a refused undo changed something")
+			}
+		})
+	}
+}
+
+// TestUndoTrustsNoTextThatIsNotTheOneThatWasThere damages what is kept of an edit: of
+// a text that only looks like the one before nothing is written.
+func TestUndoTrustsNoTextThatIsNotTheOneThatWasThere(t *testing.T) {
+	for name, damage := range map[string]func(event.Payload){
+		"the text before": func(p event.Payload) {
+			if in, ok := p.(*event.Intent); ok && in.Edit.Base != "" {
+				in.Edit.Base = deflate("one\ntwo\nthree\nfour\nfive!\n")
+			}
+		},
+		"a text before that is cut off": func(p event.Payload) {
+			if in, ok := p.(*event.Intent); ok && in.Edit.Base != "" {
+				in.Edit.Base = in.Edit.Base[:len(in.Edit.Base)/2]
+			}
+		},
+		"the change": func(p event.Payload) {
+			if res, ok := p.(*event.Result); ok && res.Edit != nil {
+				res.Edit.Diff = strings.ReplaceAll(res.Edit.Diff, "+TWO", "+TOO")
+			}
+		},
+		"its hash after": func(p event.Payload) {
+			if res, ok := p.(*event.Result); ok && res.Edit != nil {
+				res.Edit.After = hashOf("another")
+			}
+		},
+		"its hash before": func(p event.Payload) {
+			if res, ok := p.(*event.Result); ok && res.Edit != nil && res.Edit.Before != "" {
+				res.Edit.Before = hashOf("another")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, undoFiles, undoScript)
+			f := &faultyStore{Store: r.store}
+			r = over(t, r.dir, f, undoScript)
+			r.run("edit")
+			f.events = func(all []store.Event) []store.Event {
+				for i := range all {
+					p, err := event.Decode(all[i].Payload.Data)
+					if err != nil {
+						t.Fatal(err)
+					}
+					damage(p)
+					if all[i].Payload.Data, err = event.Encode(p); err != nil {
+						t.Fatal(err)
+					}
+				}
+				return all
+			}
+			was := r.read("a.txt")
+			if _, err := r.Undo(t.Context(), UndoRequest{Root: r.dir}); err == nil || !strings.Contains(err.Error(), "is not kept") {
+				t.Errorf("undo returned %v", err)
+			}
+			if r.read("a.txt") != was || r.read("b.txt") != "B\n" {
+				t.Error("something was undone all the same")
 			}
 		})
 	}
