@@ -76,7 +76,7 @@ func (p *parser) check() error {
 			h.number = i + 1
 			changes := false
 			for _, l := range h.lines {
-				changes = changes || l.op != ' '
+				changes = changes || l.op != ' ' || l.sign == bare && h.oldCount != h.newCount
 				if p.envelope && strings.HasSuffix(l.text, endPatch) {
 					return fmt.Errorf("%s: the marker %q stands behind a line's text; it needs a line of its own", h.name(), endPatch)
 				}
