@@ -94,7 +94,7 @@ func (q *requester) exchange(a *ask, p model.Profile, m model.Model) (model.Resp
 		}
 		said := false
 		resp, err := q.request(a.turn, m, model.Request{
-			Profile: p, Messages: req.messages, Conversation: req.conversation, Tools: q.definitions(), Step: stepOf(a.turn.id, a.round),
+			Profile: p, Messages: req.messages, Conversation: req.conversation, Tools: q.definitions(p), Step: stepOf(a.turn.id, a.round),
 		}, func(d model.Delta) {
 			said = said || d.Text != ""
 			q.stream(a.turn, d)
@@ -127,12 +127,18 @@ func (q *requester) exchange(a *ask, p model.Profile, m model.Model) (model.Resp
 	}
 }
 
-// definitions are the session's tools as models are shown them.
-func (q *requester) definitions() []jsontext.Value {
-	defs := q.s.tools.Definitions()
-	out := make([]jsontext.Value, len(defs))
-	for i, d := range defs {
-		out[i] = model.Definition(d.Name, d.Description, d.Parameters)
+// definitions are the session's tools as a profile's model is shown them: of the two
+// that edit, the one that the profile is set to.
+func (q *requester) definitions(p model.Profile) []jsontext.Value {
+	other := "patch"
+	if p.Edits == "patch" {
+		other = "edit"
+	}
+	var out []jsontext.Value
+	for _, d := range q.s.tools.Definitions() {
+		if d.Name != other {
+			out = append(out, model.Definition(d.Name, d.Description, d.Parameters))
+		}
 	}
 	return out
 }

@@ -7,6 +7,7 @@ func builtin(e *Executor) []Tool {
 		readTool{e},
 		searchTool{e},
 		findTool{e},
+		editTool{e},
 		writeTool{e},
 		patchTool{e},
 		execTool{e},

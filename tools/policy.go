@@ -68,7 +68,7 @@ type subject struct {
 	unfolded unfolded // exec: what argv runs
 	dir      string   // exec: the working directory
 	network  bool     // exec: it is to have the network
-	paths    []string // read, write, patch: as given and as resolved
+	paths    []string // read, edit, write, patch: as given and as resolved
 	url      string   // browse
 	post     bool     // browse: it sends a body
 	// guarded says that the call needs approval in every mode: a rule without a
@@ -99,7 +99,7 @@ func (p Policy) doubts(u unfolded) bool {
 
 // edits are the families of the tools that change one file: a rule for one of them
 // is one for all.
-var edits = []Family{FamilyWrite, FamilyPatch, "edit"}
+var edits = []Family{FamilyWrite, FamilyPatch, familyEdit}
 
 // matches reports whether a rule applies to a call. For a denial it also compares
 // equivalent spellings: a program by the last element of its path, and names without

@@ -22,7 +22,7 @@ type writeArgs struct {
 }
 
 func (writeTool) Definition() Definition {
-	return Define[writeArgs]("write", "Create a file, or replace the whole text of one you have read. Prefer patch for small changes.", Write)
+	return Define[writeArgs]("write", "Create a file, or replace the whole text of one you have read.", Write)
 }
 
 func (t writeTool) Decide(ctx context.Context, c Call) Decision {

@@ -153,6 +153,8 @@ type Profile struct {
 	PromptCache bool `json:"prompt_cache"`
 	// ReasoningEcho says how the model's earlier reasoning is sent back to it: content as reasoning_content, both as reasoning besides, off not at all. What is signed or sealed goes back in any case, and none goes to the model of another profile.
 	ReasoningEcho string `json:"reasoning_echo" enum:"content,both,off"`
+	// Edits selects the tool that the model is offered for changing files besides write: replace is the tool edit, patch the tool patch, for models that were trained on patches; replace when empty.
+	Edits string `json:"edits" enum:"replace,patch"`
 	// Fallback names the profiles that are tried in order when this one is overloaded, unreachable or refuses the key.
 	Fallback []string `json:"fallback"`
 }

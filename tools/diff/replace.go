@@ -63,8 +63,8 @@ func occurrences(text, old string) []int {
 // \r: each new line ends as the line does in which its place begins.
 func endings(text, flat, old, now string) string {
 	var b strings.Builder
-	at := 0 // in text
-	pos := 0
+	lines := Split(text)
+	at, pos, line := 0, 0, 0 // in text, in flat, of lines
 	skip := func(n int) int { // the end in text of n bytes of flat from at on
 		end := at
 		for ; n > 0; n-- {
@@ -83,11 +83,12 @@ func endings(text, flat, old, now string) string {
 		}
 		to := skip(i)
 		b.WriteString(text[at:to])
+		line += strings.Count(text[at:to], "\n")
 		at = to
-		lines := Split(text[:at])
-		eol := Ending(Split(text), max(0, len(lines)-1))
-		b.WriteString(strings.ReplaceAll(now, "\n", eol))
-		at = skip(len(old))
+		b.WriteString(strings.ReplaceAll(now, "\n", Ending(lines, line+1)))
+		to = skip(len(old))
+		line += strings.Count(text[at:to], "\n")
+		at = to
 		pos += i + len(old)
 	}
 }
