@@ -64,7 +64,7 @@ func occurrences(text, old string) []int {
 func endings(text, flat, old, now string) string {
 	var b strings.Builder
 	lines := Split(text)
-	at, pos, line := 0, 0, 0 // in text, in flat, of lines
+	at, pos, line := 0, 0, 0  // in text, in flat, of lines
 	skip := func(n int) int { // the end in text of n bytes of flat from at on
 		end := at
 		for ; n > 0; n-- {
