@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -65,8 +64,10 @@ func (d *Disk) Apply(ctx context.Context, e Edit) (Applied, error) {
 // only if it holds exactly e.Before now, or, for e.Create, if nothing is there:
 // otherwise it returns ErrStale and changes nothing. Parent directories of a new
 // file are created. The new text is there whole or not at all, never in part, under
-// the file's own mode (and owner, where the system lets it); no temporary file stays
-// behind. A path whose last element is a symbolic link is refused: resolve it first.
+// the file's own mode and extended attributes (and owner, where the system lets it);
+// no temporary file stays behind, unless the process is killed: see RemoveLeftovers.
+// Other names of the file keep the old text. A file that the user may not write is
+// refused. A path whose last element is a symbolic link is refused: resolve it first.
 // Open buffers do not count.
 func WriteFile(root *os.Root, e Edit) error {
 	name := filepath.FromSlash(e.Path)
@@ -108,8 +109,8 @@ func createFile(dir *os.Root, base, text string) error {
 	if err != nil {
 		return err
 	}
-	err = dir.Link(temp, base)
-	if rerr := dir.Remove(temp); err == nil {
+	err = dir.Link(temp.name, base)
+	if rerr := temp.remove(); err == nil {
 		err = rerr
 	}
 	if errors.Is(err, fs.ErrExist) {
@@ -143,6 +144,9 @@ func replaceFile(dir *os.Root, base, before, after string) error {
 	if err != nil {
 		return err
 	}
+	if err := writable(dir, base, old); err != nil {
+		return err
+	}
 	raw, err := workspace.Encode(after, old.head)
 	if err != nil {
 		return err
@@ -158,21 +162,35 @@ func replaceFile(dir *os.Root, base, before, after string) error {
 		err = ErrStale
 	}
 	if err == nil {
-		err = dir.Rename(temp, base)
+		err = dir.Rename(temp.name, base)
 	}
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = ErrStale
 		}
-		return errors.Join(err, dir.Remove(temp))
+		return errors.Join(err, temp.remove())
 	}
-	return nil
+	return temp.close()
+}
+
+// writable refuses a file that the user may not write, as a shell does: that its
+// directory lets it be replaced does not count.
+func writable(dir *os.Root, base string, old *stored) error {
+	f, err := dir.OpenFile(base, os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("it is read-only (%s): make it writable first", old.Mode())
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // stored is a file as it was found.
 type stored struct {
 	fs.FileInfo
-	head []byte // its first bytes, which show its encoding
+	head       []byte // its first bytes, which show its encoding
+	attributes map[string][]byte
 }
 
 // readRegular returns the state of a regular file that has the text want.
@@ -205,6 +223,9 @@ func readRegular(dir *os.Root, base, want string) (*stored, error) {
 		return nil, err
 	}
 	old := &stored{FileInfo: opened}
+	if old.attributes, err = attributes(f); err != nil {
+		return nil, err
+	}
 	if strings.HasPrefix(want, workspace.ByteOrderMark) {
 		old.head = head[:n] // else it is not read as UTF-16, whatever it looks like
 	}
@@ -240,27 +261,4 @@ func holds(r io.Reader, want string) (bool, error) {
 			return false, err
 		}
 	}
-}
-
-// writeTemp writes text to a new file in dir and answers its name. With like,
-// the file gets that one's mode and, where possible, owner.
-func writeTemp(dir *os.Root, text string, like *stored) (string, error) {
-	name := ".agent-lsp-" + rand.Text()[:12] + ".tmp"
-	perm := fs.FileMode(0o666)
-	if like != nil {
-		perm = 0o600 // until the mode is known to be right
-	}
-	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return "", err
-	}
-	_, err = io.WriteString(f, text)
-	if err == nil && like != nil {
-		keepOwner(f, like)
-		err = f.Chmod(like.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky))
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", errors.Join(err, dir.Remove(name))
-	}
-	return name, nil
 }

@@ -3,6 +3,7 @@
 package tools
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -14,6 +15,20 @@ func links(info fs.FileInfo) uint64 {
 		return uint64(st.Nlink) //nolint:unconvert // smaller on other systems
 	}
 	return 1
+}
+
+// linksKnown says that links counts the names of a file.
+const linksKnown = true
+
+// locks says that a lock of a file ends with its process.
+const locks = true
+
+// lock locks a new file, where the file system can.
+func lock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// inUse reports whether a process has a file locked.
+func inUse(f *os.File) bool {
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
 // keepOwner gives f the owner and group of like as far as the system lets it:

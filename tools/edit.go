@@ -28,6 +28,8 @@ type draft struct {
 	// seen the whole.
 	view  string
 	known bool
+	// linked says that the file has other names, which the edit does not reach.
+	linked bool
 }
 
 // rememberEdit records an applied edit in the memory and returns the result's
@@ -76,7 +78,15 @@ func (e *Executor) prepare(name string, make drafter) (draft, error) {
 	if err == nil {
 		err = keepsEncoding(f, d.after)
 	}
+	d.linked = f.exists && !f.open && e.hasOtherNames(p)
 	return d, err
+}
+
+// hasOtherNames reports whether a file has further names, which are hard links: they
+// keep its text when a new one takes this name's place.
+func (e *Executor) hasOtherNames(p string) bool {
+	info, err := e.ws.Root().Stat(filepath.FromSlash(p))
+	return err == nil && linksKnown && links(info) > 1
 }
 
 // mayWrite fails for paths that no tool may write to. Both the name given and the
@@ -172,6 +182,9 @@ func editOutcome(d draft, applied Applied) Outcome {
 	}
 	if d.note != "" {
 		text += "\n" + d.note
+	}
+	if d.linked {
+		text += "\nThe file had other names (hard links), which keep the old text."
 	}
 	if applied.Unsaved {
 		text += "\nThe new text is in the editor and not saved yet: commands still see the file as it was."

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/agent-lsp/agent-lsp/tools"
 )
 
 // Folder is one workspace folder, the root of its own workspace.
@@ -139,8 +140,20 @@ func (x *Folder) workspace() (*workspace, error) {
 			return nil, fmt.Errorf("open workspace folder %s: %w", x.dir, err)
 		}
 		x.work = &workspace{editor: x.editor, folder: x, disk: files{folder: x, root: root}}
+		x.editor.client.Spawn("remove leftovers", func() { x.editor.removeLeftovers(root) })
 	}
 	return x.work, nil
+}
+
+// removeLeftovers removes what a server left that was killed as it wrote a file.
+func (ed *Editor) removeLeftovers(root *os.Root) {
+	removed, all := tools.RemoveLeftovers(root, ed.client.Gone())
+	if len(removed) > 0 {
+		ed.log.Info("removed the temporary files of a server that was killed", "folder", root.Name(), "files", removed)
+	}
+	if !all && !ed.disconnected() {
+		ed.log.Info("not all of a large folder was searched for temporary files of a server that was killed", "folder", root.Name())
+	}
 }
 
 // Close releases the folder's root; a workspace that is in use returns errors
