@@ -31,6 +31,7 @@ type client struct {
 
 	transcript bool // experimental.agent.transcript
 	approvals  bool // experimental.agent.approvals
+	questions  bool // experimental.agent.questions
 }
 
 // readClient reads the params of initialize. A member of a wrong shape counts as not
@@ -59,6 +60,7 @@ func readClient(params map[string]jsontext.Value) client {
 
 		transcript: caps.flag("experimental", "agent", "transcript"),
 		approvals:  caps.flag("experimental", "agent", "approvals"),
+		questions:  caps.flag("experimental", "agent", "questions"),
 	}
 	versions := caps.flag("workspace", "workspaceEdit", "documentChanges")
 	c.Several = versions || caps.text("workspace", "workspaceEdit", "failureHandling") != ""

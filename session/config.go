@@ -34,6 +34,8 @@ const (
 type Tools interface {
 	Decide(ctx context.Context, op tools.Op) tools.Decision
 	Run(ctx context.Context, op tools.Op, label string) tools.Outcome
+	// Add appends tools that the session itself provides.
+	Add(more ...tools.Tool) error
 	// Definitions are those of the session's tools, in order.
 	Definitions() []tools.Definition
 	// Typed reads a call as a provider sent it; an error is a sentence for the model.

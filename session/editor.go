@@ -21,6 +21,9 @@ type Editor interface {
 	Workspace(root string) (tools.Workspace, error)
 	// Approve asks the person; an unanswerable question is a Deny.
 	Approve(ctx context.Context, q Question) Answer
+	// Ask asks the person what the model wants to know; a question that cannot be
+	// asked or that nobody answers is dismissed.
+	Ask(ctx context.Context, q Inquiry) Reply
 	// State describes the editor now, for the model: open and unsaved documents and
 	// the root's current findings. What is selected comes with a prompt's context,
 	// as editors report it to no server otherwise. Empty when there is nothing to say.

@@ -291,6 +291,9 @@ func (m *Manager) make(id uuid.UUID, root string, profile model.Profile, st stor
 	if s.tools, err = m.cfg.Tools(s.work); err != nil {
 		return nil, fmt.Errorf("open the tools of %s: %w", root, err)
 	}
+	if err := s.tools.Add(questionTool{s}); err != nil {
+		return nil, fmt.Errorf("add the session's own tools: %w", err)
+	}
 	return s, nil
 }
 

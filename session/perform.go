@@ -164,6 +164,9 @@ func (s *Session) finishCall(t *turn, c *call, out tools.Outcome) {
 	if err := s.takePlan(t, out.Plan); err != nil {
 		return // the session's store has failed, or the session ends
 	}
+	if res.State == event.Completed {
+		s.todo.take(c.op)
+	}
 	t.watch(c, res)
 	s.step(outputOf(c, res), res)
 }

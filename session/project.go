@@ -55,7 +55,7 @@ func (q *requester) project(t *turn, p model.Profile, can model.Capabilities) (p
 		hooks.Media = g
 	}
 	sys := t.layers.system
-	sys.Reminder = q.s.mode.reminder(q.s.tools.Mode())
+	sys.Reminder = q.s.reminder()
 	conversation, messages, err := q.projector.Conversation(t.ctx, h, sys, m, cfg, hooks)
 	return projected{messages, conversation, g.shown}, err
 }

@@ -144,6 +144,9 @@ func (r *reading) result(p *event.Result) {
 		r.seen[p.Edit.Path] = p.Edit.After
 	}
 	c := r.waiting[p.ID]
+	if c != nil && p.State == event.Completed {
+		r.session.todo.take(c.op)
+	}
 	// What the model was shown wins: after an edit that was merged with another one
 	// it is not all of the file.
 	if c != nil && p.Read != "" {

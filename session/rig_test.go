@@ -38,6 +38,7 @@ type rig struct {
 	script string
 
 	answer func(context.Context, Question) Answer // nil allows once
+	reply  func(context.Context, Inquiry) Reply
 
 	mu       sync.Mutex // guards what follows
 	events   []event.Payload
@@ -148,6 +149,13 @@ func (r *rig) Approve(ctx context.Context, q Question) Answer {
 		return r.answer(ctx, q)
 	}
 	return Answer{Decision: AllowOnce}
+}
+
+func (r *rig) Ask(ctx context.Context, q Inquiry) Reply {
+	if r.reply != nil {
+		return r.reply(ctx, q)
+	}
+	return Reply{Dismissed: true}
 }
 
 func (r *rig) Event(_ uuid.UUID, _ string, _ store.Event, p event.Payload) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/core"
@@ -21,22 +22,24 @@ import (
 // owns everything marked so below and is the only one that steps the core; model
 // calls and tools run in goroutines of their own and post back what they found.
 type Session struct {
-	manager  *Manager
-	id       uuid.UUID
-	root     string
-	editor   Editor
-	cfg      *Config
-	log      *slog.Logger
-	clock    clock.Clock
-	journal  *journal
-	tools    Tools
-	work     *workspace
-	requests *requester
-	resumed  bool
-	leased   store.Lease // nil when the store could not be written at the start
-	undoing  sync.Mutex  // one undo at a time
-	unsaved  sync.Once   // guards the one question whether to go on unsaved
-	mode     mode
+	manager   *Manager
+	id        uuid.UUID
+	root      string
+	editor    Editor
+	cfg       *Config
+	log       *slog.Logger
+	clock     clock.Clock
+	journal   *journal
+	tools     Tools
+	work      *workspace
+	requests  *requester
+	resumed   bool
+	leased    store.Lease // nil when the store could not be written at the start
+	undoing   sync.Mutex  // one undo at a time
+	todo      todo
+	inquiries atomic.Uint64 // counts the model's questions to the person
+	unsaved   sync.Once     // guards the one question whether to go on unsaved
+	mode      mode
 
 	ctx  context.Context // ends with the session
 	stop context.CancelFunc

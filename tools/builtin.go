@@ -13,6 +13,7 @@ func builtin(e *Executor) []Tool {
 		execTool{e},
 		gitTool{e},
 		browseTool{e},
+		todoTool{},
 	}
 }
 

@@ -16,6 +16,7 @@ func TestTheDocumentationListsTheTools(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(page), "|---|---|---|\n")
 	table, _, _ := strings.Cut(rest, "\n\n")
+	table = strings.TrimSuffix(table, "\n| `question` | `text, options?` | none |") // the session's own
 	var want strings.Builder
 	for _, d := range Builtin() {
 		var args []string

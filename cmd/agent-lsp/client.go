@@ -25,6 +25,9 @@ type client struct {
 	transcript func(index uint64, at time.Time, p event.Payload, raw jsontext.Value)
 	// approve answers whether a call may be performed.
 	approve func(title, detail, question string) bool
+	// question returns the person's answer to a question of the model, or nothing when
+	// there is none.
+	question func(text string, options []string) (string, bool)
 	// unsaved gets why the session cannot be saved. Nobody is there to say that it
 	// shall go on all the same.
 	unsaved chan string
@@ -95,10 +98,29 @@ func (c *client) handle(ctx context.Context, req *jsonrpc2.Request) (any, error)
 		}
 		return map[string]string{"decision": decision}, nil
 	}
+	if req.Method() == "agent/question" {
+		return c.inquiry(ctx, req)
+	}
 	if !req.IsCall() {
 		return nil, nil
 	}
 	return jsonrpc2.MethodNotFoundHandler(ctx, req)
+}
+
+// inquiry answers a question of the model.
+func (c *client) inquiry(ctx context.Context, req *jsonrpc2.Request) (any, error) {
+	var p struct {
+		Text    string   `json:"text"`
+		Options []string `json:"options"`
+	}
+	if err := json.Unmarshal(req.Params(), &p); err != nil {
+		return nil, fmt.Errorf("read the question: %w", err)
+	}
+	jsonrpc2.Async(ctx) // a person may take their time; the transcript goes on
+	if answer, ok := c.question(p.Text, p.Options); ok {
+		return map[string]string{"answer": answer}, nil
+	}
+	return nil, nil
 }
 
 // initialize opens dir as the one workspace folder.
@@ -112,7 +134,7 @@ func (c *client) initialize(ctx context.Context, dir string, options any) error 
 		},
 		"capabilities": map[string]any{
 			"general":      map[string]any{"positionEncodings": []string{"utf-8"}},
-			"experimental": map[string]any{"agent": map[string]any{"transcript": true, "approvals": true}},
+			"experimental": map[string]any{"agent": map[string]any{"transcript": true, "approvals": true, "questions": true}},
 		},
 		"initializationOptions": options,
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -88,7 +89,8 @@ func (r *runCommand) run(ctx context.Context, std stdio) (code int, err error) {
 	defer func() { <-served }()
 
 	show := &printer{out: std.out, json: r.JSON, people: people{w: std.out, calls: map[uint64]string{}}, done: make(chan struct{}), wanted: srv.StoreNamed}
-	c := &client{transcript: show.event, approve: r.approver(std), unsaved: make(chan string, 1)}
+	asked := &terminal{answers: bufio.NewReader(std.in), err: std.err}
+	c := &client{transcript: show.event, approve: r.approver(asked), question: asked.question, unsaved: make(chan string, 1)}
 	connect(context.WithoutCancel(ctx), c, fromServer, in)
 	defer in.Close() //nolint:errcheck // the server's end of it is what matters
 	return r.turn(ctx, c, dir, options, show)
@@ -179,10 +181,38 @@ func (r *runCommand) options() (map[string]any, error) {
 	return options, nil
 }
 
+// terminal asks the person on the terminal, or whoever writes into the pipe that
+// stands in for it.
+type terminal struct {
+	mu      sync.Mutex // one question at a time
+	answers *bufio.Reader
+	err     io.Writer
+}
+
+// question asks what the model wants to know. An empty line, and the input's end, is no
+// answer; a number picks an option.
+func (t *terminal) question(text string, options []string) (string, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(t.err, "\n%s\n", plain(text))
+	for i, o := range options {
+		fmt.Fprintf(t.err, "%d: %s\n", i+1, plain(o))
+	}
+	fmt.Fprint(t.err, "Your answer (none: dismiss): ")
+	line, err := t.answers.ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		fmt.Fprintln(t.err, "dismissed: cannot read the answer:", err)
+		return "", false
+	}
+	line = strings.TrimSpace(line)
+	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(options) {
+		return options[n-1], true
+	}
+	return line, line != ""
+}
+
 // approver answers questions by the flags, or from the terminal.
-func (r *runCommand) approver(std stdio) func(title, detail, question string) bool {
-	var mu sync.Mutex // one question at a time
-	answers := bufio.NewReader(std.in)
+func (r *runCommand) approver(std *terminal) func(title, detail, question string) bool {
 	return func(title, detail, question string) bool {
 		switch {
 		case r.Yes:
@@ -190,10 +220,10 @@ func (r *runCommand) approver(std stdio) func(title, detail, question string) bo
 		case r.Deny:
 			return false
 		}
-		mu.Lock()
-		defer mu.Unlock()
+		std.mu.Lock()
+		defer std.mu.Unlock()
 		fmt.Fprintf(std.err, "\n%s\n%s\n%s? [y/N] ", plain(title), plain(detail), plain(question))
-		line, err := answers.ReadString('\n')
+		line, err := std.answers.ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			fmt.Fprintln(std.err, "denied: cannot read the answer:", err)
 			return false

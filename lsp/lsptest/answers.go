@@ -7,11 +7,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// QuestionAnswer is how a window/showMessageRequest or an agent/approve is replied to.
+// QuestionAnswer is how a window/showMessageRequest, an agent/approve or an agent/question
+// is replied to.
 type QuestionAnswer string
 
 // The replies to a question. Any other value is the title of the action that
-// is picked.
+// is picked, or the answer to an agent/question.
 const (
 	AllowOnce    QuestionAnswer = "once"
 	AllowSession QuestionAnswer = "session"
@@ -137,7 +138,7 @@ func (a *answering) requested(m Message) {
 			return
 		}
 		a.applyEdit(m, how)
-	case "window/showMessageRequest", "agent/approve":
+	case "window/showMessageRequest", "agent/approve", "agent/question":
 		if m.is("agent/approve") && !o.Approvals {
 			a.fault("agent/approve was sent to a client without it")
 		}
@@ -184,6 +185,10 @@ func (a *answering) question(m Message) {
 	if m.is("agent/approve") {
 		decision := map[QuestionAnswer]string{AllowOnce: "allow_once", AllowSession: "allow_session", AllowAlways: "allow_always", Deny: "deny"}[how]
 		a.respond(m.ID, object{"decision": decision}, nil)
+		return
+	}
+	if m.is("agent/question") {
+		a.respond(m.ID, object{"answer": string(how)}, nil)
 		return
 	}
 	title := string(how)

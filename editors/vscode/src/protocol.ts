@@ -91,6 +91,14 @@ export interface Question {
   labels?: string[];
 }
 
+/** A question of the model to the person. */
+export interface Inquiry {
+  session: string;
+  id: number;
+  text: string;
+  options: string[] | null;
+}
+
 export type Decision = 'allow_once' | 'allow_session' | 'allow_always' | 'deny';
 
 export interface ProfileInfo {

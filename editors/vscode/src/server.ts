@@ -10,7 +10,8 @@ import {
 import { Backoff } from './backoff';
 import { findBinary } from './binary';
 import { saveTouched } from './edits';
-import type { Decision, Entry, Question } from './protocol';
+import type { Decision, Entry, Inquiry, Question } from './protocol';
+import { askPerson } from './questions';
 import { explicitSettings, serverKeys } from './settings';
 import { forMessage } from './transcript/printable';
 
@@ -140,6 +141,7 @@ export class Server implements vscode.Disposable {
     client.onNotification('agent/transcript', (p: Entry & { session: string }) => this.listener.entry(p.session, { index: p.index, at: p.at, event: p.event }));
     client.onNotification('agent/delta', (p: { session: string; turn: number; text: string }) => this.listener.delta(p.session, p.turn, p.text));
     client.onRequest('agent/approve', (q: Question, token) => this.listener.approve(q, token));
+    client.onRequest('agent/question', (q: Inquiry, token) => askPerson(q, token));
     this.log.info(`starting ${file}`);
     try {
       await client.start();
@@ -294,7 +296,7 @@ const storeOf = (settings: Record<string, unknown>) => ('store' in settings ? { 
 
 const experimental: StaticFeature = {
   fillClientCapabilities: (c) => {
-    c.experimental = { ...(c.experimental as object | undefined), agent: { transcript: true, approvals: true } };
+    c.experimental = { ...(c.experimental as object | undefined), agent: { transcript: true, approvals: true, questions: true } };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),

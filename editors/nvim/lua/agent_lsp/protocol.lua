@@ -13,7 +13,7 @@ function M.capabilities()
       workspaceEdit = { documentChanges = true, resourceOperations = { 'create', 'delete' }, failureHandling = 'abort' },
       textDocumentContent = { dynamicRegistration = false },
     },
-    experimental = { agent = { transcript = true, approvals = true } },
+    experimental = { agent = { transcript = true, approvals = true, questions = true } },
   })
 end
 
@@ -32,6 +32,9 @@ M.handlers = {
   end,
   ['agent/approve'] = function(_, params)
     return require('agent_lsp.approve').ask(params)
+  end,
+  ['agent/question'] = function(_, params)
+    return require('agent_lsp.question').ask(params)
   end,
   ['workspace/textDocumentContent/refresh'] = function()
     return vim.NIL -- transcripts are kept up to date by their events
