@@ -15,11 +15,15 @@ import (
 // writes for programs to read.
 const given = "given"
 
+// tempPrefix begins the names of the directories for temporary files.
+const tempPrefix = "agent-lsp-"
+
 // boxes are the directories for temporary files that sandboxes have, one for each
 // workspace folder. The zero value has none.
 type boxes struct {
 	mu    sync.Mutex // guards what follows
 	temps map[string]string
+	marks []*os.File // keep other servers from sweeping the directories away
 }
 
 // temp is the directory of a folder.
@@ -29,9 +33,18 @@ func (b *boxes) temp(root string) (string, error) {
 	if dir, ok := b.temps[root]; ok {
 		return dir, nil
 	}
-	dir, err := os.MkdirTemp("", "agent-lsp-")
+	if len(b.temps) == 0 {
+		sweep(os.TempDir())
+	}
+	dir, err := os.MkdirTemp("", tempPrefix)
 	if err == nil {
 		err = os.Mkdir(filepath.Join(dir, given), 0o700)
+	}
+	if err == nil {
+		var mark *os.File
+		if mark, err = markUsed(dir); mark != nil {
+			b.marks = append(b.marks, mark)
+		}
 	}
 	if err != nil {
 		return "", fmt.Errorf("make a directory for the temporary files of commands: %w", err)
@@ -50,7 +63,10 @@ func (b *boxes) close() {
 	for _, dir := range b.temps {
 		os.RemoveAll(dir) //nolint:errcheck // the system's own cleaning finds what is left
 	}
-	b.temps = nil
+	for _, mark := range b.marks {
+		mark.Close() //nolint:errcheck // it was never written
+	}
+	b.temps, b.marks = nil, nil
 }
 
 // box is the sandbox of a folder's programs, nil where there is none; network says

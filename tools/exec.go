@@ -115,10 +115,16 @@ func (t execTool) run(ctx context.Context, op execArgs) Outcome {
 	if box != nil && (!box.Network || t.cfg.Exec.AskNetwork && !connects) {
 		spec.Env = withoutRetries(spec.Env)
 	}
+	if box != nil && installs(op.Argv) {
+		spec.Env = withoutHooks(spec.Env)
+	}
 	spec.Policy = t.confinement(connects)
 	out, r := t.command(ctx, spec, true)
 	if t.cfg.Exec.AskNetwork && box != nil && !connects && wasOffline(r) {
 		out.Again = withNetwork(op, out)
+	}
+	if box != nil {
+		out.Text += t.advice(op, dir, r)
 	}
 	return out
 }
@@ -130,17 +136,6 @@ func (t execTool) env() []string {
 	for _, kv := range []string{"PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "NO_COLOR=1", "TERM=dumb"} {
 		name, value, _ := strings.Cut(kv, "=")
 		env = proc.Setenv(env, name, value)
-	}
-	return env
-}
-
-// withoutRetries keeps installers from trying a network again that is not there, some
-// of them for minutes.
-func withoutRetries(env []string) []string {
-	for _, name := range []string{"npm_config_fetch_retries", "PIP_RETRIES", "UV_HTTP_RETRIES", "CARGO_NET_RETRY"} {
-		if _, ok := proc.Getenv(env, name); !ok {
-			env = proc.Setenv(env, name, "0")
-		}
 	}
 	return env
 }
@@ -160,7 +155,10 @@ func (e *Executor) command(ctx context.Context, spec proc.Spec, mutates bool) (O
 		return failf("%s could not be started: %s", spec.Argv[0], err), r
 	}
 	out := Outcome{State: stateOf(r), Text: ended(spec, r, e.cfg.Exec.Output) + putBackText(workspace.RealPath(e.ws.Dir()), r.PutBack)}
-	out.Text += e.offlineText(r) + e.stoppedText(r)
+	if spec.Policy.Offline() {
+		out.Text += e.offlineText(r)
+	}
+	out.Text += e.stoppedText(r)
 	// What is done is done, also when the turn was cancelled meanwhile.
 	if detector != nil {
 		out.Touched = detector.changed(context.WithoutCancel(ctx))

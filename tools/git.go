@@ -86,6 +86,9 @@ func (t gitTool) decideCommand(c gitCommand, line, cwd string) Decision {
 	if t.policy().Untrusted && !c.reads {
 		d.Verdict, d.Reason = Deny, untrusted
 	}
+	if remote := t.localRemote(c); remote != "" {
+		d.Detail += "\nthe remote is " + remote
+	}
 	return t.applyRules(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...), dir: path.Clean(c.dir)}, "")
 }
 

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -24,8 +25,9 @@ var unreachable = regexp.MustCompile(`(?i)could ?n.t resolve|could not resolve|c
 	`os error 101|errno 101|error sending request|network failure|network error|connection error|connectionerror|socketexception|socketerror|failed to open tcp|fetch failed|` +
 	`permission ?denied|permissionerror|operation not permitted|\bEACCES\b|\bEPERM\b`)
 
-// refusedHere is what programs print when nobody listens at a port of this machine.
-var refusedHere = regexp.MustCompile(`(?i)(connection refused|ECONNREFUSED)[^\n]*(127\.0\.0\.1|localhost|::1)|(127\.0\.0\.1|localhost|::1)[^\n]*(connection refused|ECONNREFUSED)`)
+// refusedHere is what programs print when nobody listens at a port. Without network
+// that is one of their own loopback.
+var refusedHere = regexp.MustCompile(`(?i)connection ?refused|ECONNREFUSED`)
 
 const onlyOwnLoopback = "[loopback in the sandbox is the commands' own: a port of this machine is there once exec.loopback in the person's settings names it]"
 
@@ -41,15 +43,14 @@ func wasOffline(r proc.Result) bool {
 	return silent || prints(r, unreachable)
 }
 
-// offlineText explains a failure for want of a network to the model.
+// offlineText explains the failure of a program without network to the model.
 func (e *Executor) offlineText(r proc.Result) string {
-	box := e.cfg.Exec.Sandbox
 	switch {
-	case box == nil || r.OK():
+	case r.OK():
 		return ""
-	case wasOffline(r) && !e.cfg.Exec.AskNetwork && !box.Network:
+	case wasOffline(r) && !e.cfg.Exec.AskNetwork:
 		return "\n" + noNetwork + " [exec.network in the person's settings is off]"
-	case wasOffline(r) && proc.SandboxSupport().Mechanism == proc.Landlock:
+	case wasOffline(r) && e.mechanism() == proc.Landlock:
 		return "\n" + noNetwork + " [a socket needs network permission here, to its own processes, too]"
 	case wasOffline(r):
 		return "\n" + noNetwork
@@ -57,6 +58,11 @@ func (e *Executor) offlineText(r proc.Result) string {
 		return "\n" + onlyOwnLoopback
 	}
 	return ""
+}
+
+// mechanism is what confines commands.
+func (e *Executor) mechanism() proc.Mechanism {
+	return cmp.Or(e.cfg.Exec.Sandbox.Mechanism, proc.SandboxSupport().Mechanism)
 }
 
 // Again is a call that the sandbox stopped, as it would run with what it lacked. Policy

@@ -67,7 +67,7 @@ func (g repositories) find(dir string) (r repository, ok bool, err error) {
 func (g repositories) linked(top string) (repository, error) {
 	git := filepath.Join(top, ".git")
 	refused := func(target string) error {
-		return fmt.Errorf("%s counts only if its target is a git directory that points back at this workspace, and %s is none: git is not run here", git, target)
+		return fmt.Errorf("%s counts only if its target is a git directory that points back at this workspace, and %s is none: git is not run here. A git directory that is this work tree's own and lies elsewhere (git init --separate-git-dir) points back once its core.worktree is %s", git, target, workspace.CommandLine([]string{top}))
 	}
 	dir := workspace.RealPath(git)
 	if info, err := os.Stat(dir); err != nil {
@@ -93,11 +93,16 @@ func (g repositories) linked(top string) (repository, error) {
 	} else if tree := workTreeSetting(dir); tree != "" {
 		back = rooted(dir, tree)
 	}
-	home, _ := proc.Getenv(g.exec.baseEnv(), "HOME")
+	home := g.home()
 	if back == "" || workspace.RealPath(back) != workspace.RealPath(top) || !isRepository(r.common) || g.encloses(r.dir, top, home) || g.encloses(r.common, top, home) {
 		return r, refused(dir)
 	}
 	return r, nil
+}
+
+func (g repositories) home() string {
+	home, _ := proc.Getenv(g.exec.baseEnv(), "HOME")
+	return home
 }
 
 // encloses reports whether a directory is, or lies above, the home directory, the
@@ -174,7 +179,7 @@ func (g repositories) outer() string {
 	if err != nil || !ok {
 		return ""
 	}
-	home, _ := proc.Getenv(g.exec.baseEnv(), "HOME")
+	home := g.home()
 	if _, inside := workspace.Below(root, r.common); inside || home != "" && within(r.top, home) {
 		return ""
 	}

@@ -73,6 +73,13 @@ func (t gitTool) confinement(c gitCommand, env []string) proc.Policy {
 	if slices.Contains(gitSettles, c.name) {
 		box.Protected = slices.DeleteFunc(box.Protected, func(p string) bool { return strings.HasPrefix(filepath.Base(p), "config") })
 	}
+	if remote := t.localRemote(c); remote != "" {
+		box.Readable = append(box.Readable, remote)
+		if c.name == "push" {
+			box.Writable = append(slices.Clone(box.Writable), remote)
+			sandbox.ProtectGit(&box, remote)
+		}
+	}
 	if slices.Contains(gitConnects, c.name) {
 		box.Network = true
 		if sock, ok := proc.Getenv(env, "SSH_AUTH_SOCK"); ok && filepath.IsAbs(sock) {
@@ -130,6 +137,18 @@ var stopped = []struct {
 	{
 		regexp.MustCompile(`Read-only file system|Device or resource busy|EROFS`),
 		"[the sandbox: commands write inside the workspace, to temporary files and to caches; not to git's settings and hooks, nor to files that editors and agents obey]",
+	},
+	{
+		regexp.MustCompile(`gpg failed to sign|gpg: signing failed|Couldn't load public key|No private key found for|failed to write commit object`),
+		"[the sandbox: what signs a commit or tag needs keys that commands do not read; --no-gpg-sign makes it unsigned, for the person to sign later]",
+	},
+	{
+		regexp.MustCompile(`on socket "|/run/(postgresql|mysqld|docker|podman|redis)|docker\.sock`),
+		"[the sandbox: sockets of other programs are not there; a server of this machine is reached at a port of 127.0.0.1 that exec.loopback in the person's settings names]",
+	},
+	{
+		regexp.MustCompile(`Host key verification failed`),
+		"[the sandbox: ~/.ssh/known_hosts is read and not written; the person connects to that host once]",
 	},
 	{
 		regexp.MustCompile(`could not read Username|Permission denied \(publickey`),

@@ -58,5 +58,8 @@ func followedTo(paths []string) []string {
 // the sandbox off. A test of the module lists every use.
 func Unconfined(reason string) Policy { return Policy{given: reason != ""} }
 
+// Offline reports whether it confines a program that has no network.
+func (p Policy) Offline() bool { return p.sandbox != nil && !p.sandbox.Network }
+
 // IsZero reports whether the policy is the zero value, which Run refuses.
 func (p Policy) IsZero() bool { return !p.given }
