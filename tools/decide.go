@@ -129,7 +129,7 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 			always = alwaysAsks(p)
 		}
 	}
-	if always == "" && d.Verdict == Allow && len(paths) > 0 && e.repos.ignores(ctx, paths[len(paths)-1]) {
+	if always == "" && d.Verdict == Allow && len(paths) > 0 && e.repos.ignores(paths[len(paths)-1]) {
 		always = "version control ignores it"
 	}
 	if always != "" {

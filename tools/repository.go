@@ -1,7 +1,8 @@
 package tools
 
 import (
-	"context"
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -195,13 +196,54 @@ func gitsOwn(dir string) bool {
 	return there("HEAD") && (there("objects") || there("commondir"))
 }
 
-// ignores reports whether the root is a git work tree that ignores a path,
-// so that git could not bring back what was there.
-func (g repositories) ignores(ctx context.Context, p string) bool {
-	r, ok, err := g.find(workspace.RealPath(g.ws.Dir()))
+// ignores reports whether the root is in a git work tree that ignores a path and does
+// not track it, so that git could not bring back what was there. It runs no git, and
+// knows no rules of the person's own.
+func (g repositories) ignores(p string) bool {
+	root := workspace.RealPath(g.ws.Dir())
+	r, ok, err := g.find(root)
 	if err != nil || !ok {
 		return false
 	}
-	_, res, err := g.run(ctx, r, workspace.RealPath(g.ws.Dir()), []string{"check-ignore", "-q", "--", p}, statusTimeout, 0)
-	return err == nil && res.OK()
+	name, ok := workspace.Below(r.top, filepath.Join(root, filepath.FromSlash(p)))
+	if !ok {
+		return false
+	}
+	name = filepath.ToSlash(name)
+	ignore := workspace.NewIgnore(func(rules string) (string, bool) {
+		file := filepath.Join(r.top, filepath.FromSlash(rules))
+		if rules == ".git/info/exclude" {
+			file = filepath.Join(r.common, "info", "exclude")
+		}
+		text, err := workspace.ReadFile(nil, file, DefaultMaxRead)
+		return string(text), err == nil
+	})
+	return ignore.Skips(name, false) && !r.tracks(name)
+}
+
+// tracks reports whether git's index has a path below the work tree. An index in a
+// form that shortens its names (version 4) tells of none.
+func (r repository) tracks(name string) bool {
+	index, err := workspace.ReadFile(nil, filepath.Join(r.dir, "index"), DefaultMaxFile)
+	if err != nil || len(index) < 12 || binary.BigEndian.Uint32(index[4:]) > 3 {
+		return false
+	}
+	const lengthBits, extended = 0x0fff, 0x4000
+	want := append([]byte(name), 0)
+	for at := 0; ; at++ {
+		i := bytes.Index(index[at:], want)
+		if i < 0 {
+			return false
+		}
+		at += i
+		for _, back := range []int{2, 4} { // the flags, with more of them behind where they say so
+			if at < 12+back {
+				continue
+			}
+			flags := binary.BigEndian.Uint16(index[at-back:])
+			if int(flags&lengthBits) == min(len(name), lengthBits) && (flags&extended != 0) == (back == 4) {
+				return true
+			}
+		}
+	}
 }

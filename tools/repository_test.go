@@ -97,3 +97,39 @@ func linkedBy(name string) string {
 func submoduleOf(name string) string {
 	return `git init -q sub; git -C sub -c user.name=t -c user.email=t@example.org commit -q --allow-empty -m x; git init -q ` + name + `; git -C ` + name + ` -c protocol.file.allow=always submodule add -q "$PWD/sub" s`
 }
+
+// TestWhatGitIgnoresIsKnownWithoutGit has a folder of a work tree with files that are
+// tracked and not, and no git to run. Git says the same; only of an index of version 4
+// it knows what is tracked.
+func TestWhatGitIgnoresIsKnownWithoutGit(t *testing.T) {
+	needs(t, "git")
+	posix(t)
+	for _, version := range []string{"2", "4"} {
+		t.Run("index "+version, func(t *testing.T) {
+			top := workspace.RealPath(t.TempDir())
+			t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+			t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(top))
+			shell(t, top, `git init -q; mkdir -p w/out w/x/out w/sub; printf 'out/\n*.log\n!keep.log\n' > .gitignore; echo secret >> .git/info/exclude
+				echo '/local' > w/.gitignore
+				for f in w/out/a w/x/out/b w/a.log w/keep.log w/local w/sub/local w/secret w/plain w/tracked.log w/sub/tracked.log; do echo x > $f; done
+				git add -f w/tracked.log w/plain; git update-index --index-version `+version)
+			d, err := NewDisk(filepath.Join(top, "w"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			e, err := New(Config{Workspace: d, Exec: ExecConfig{Env: []string{"PATH=/nowhere", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(top)}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, want := range map[string]bool{
+				"out/a": true, "x/out/b": true, "a.log": true, "keep.log": false, "local": true, "sub/local": false, "secret": true,
+				"plain": false, "tracked.log": version == "4", "sub/tracked.log": true, "new": false, "out/new": true,
+			} {
+				if got := e.repos.ignores(name); got != want {
+					t.Errorf("%s: ignored %t, want %t", name, got, want)
+				}
+			}
+		})
+	}
+}
