@@ -91,8 +91,16 @@ func writeType(enc *jsontext.Encoder, t reflect.Type, about string) {
 		writeObject(enc, membersOf(t))
 		return
 	}
-	tokens(enc, jsontext.BeginObject, jsontext.String("type"), jsontext.String(kindOfType(t).schema))
-	if t.Kind() == reflect.Slice {
+	tokens(enc, jsontext.BeginObject)
+	if t == commandLineType {
+		tokens(enc, jsontext.String("anyOf"), jsontext.BeginArray)
+		writeType(enc, reflect.TypeFor[[]string](), "")
+		writeType(enc, reflect.TypeFor[string](), "")
+		tokens(enc, jsontext.EndArray)
+	} else {
+		tokens(enc, jsontext.String("type"), jsontext.String(kindOfType(t).schema))
+	}
+	if t.Kind() == reflect.Slice && t != commandLineType {
 		tokens(enc, jsontext.String("items"))
 		writeType(enc, t.Elem(), "")
 	}
@@ -116,7 +124,11 @@ func kindOfType(t reflect.Type) kind {
 	case reflect.Struct:
 		return kind{"object", "an object", "objects"}
 	case reflect.Slice:
-		return kind{"array", "a list of " + kindOfType(t.Elem()).many, "lists"}
+		one := "a list of " + kindOfType(t.Elem()).many
+		if t == commandLineType {
+			one += " or one string"
+		}
+		return kind{"array", one, "lists"}
 	}
 	panic(fmt.Sprintf("tools: no parameter of a tool is a %s", t))
 }
@@ -223,6 +235,12 @@ func object(text string, members []member) (map[string]jsontext.Value, error) {
 
 // value is a member's value in canonical spelling if it is of the member's type.
 func (m member) value(raw jsontext.Value) (jsontext.Value, error) {
+	if m.typ == commandLineType && raw.Kind() == '"' {
+		var err error
+		if raw, err = listOf(raw); err != nil {
+			return nil, fmt.Errorf("the member %q %w", m.name, err)
+		}
+	}
 	if !fits(raw, m.typ) {
 		return nil, fmt.Errorf("the member %q is %s, not %s", m.name, kindName(raw.Kind()), kindOfType(m.typ).one)
 	}

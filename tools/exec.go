@@ -17,14 +17,14 @@ import (
 type execTool struct{ *Executor }
 
 type execArgs struct {
-	Argv []string `json:"argv" about:"program and arguments"`
+	Argv commandLine `json:"argv" about:"program and arguments; one string is split as a shell would, and given to sh -c where it has shell syntax"`
 	Cwd  *string  `json:"cwd,omitzero" about:"directory relative to the workspace root; the root when absent"`
 	// Network is only looked at where commands have none by themselves.
 	Network bool `json:"network,omitzero" about:"true when it must reach other machines, to install packages for instance; the person is asked"`
 }
 
 func (execTool) Definition() Definition {
-	return Define[execArgs]("exec", "Run a program, without a shell: no pipes, globs or redirection. Its output and exit code come back.", Run)
+	return Define[execArgs]("exec", "Run a program. Its output and exit code come back. A list is run without a shell: no pipes, globs or redirection.", Run)
 }
 
 func (t execTool) Decide(_ context.Context, c Call) Decision {

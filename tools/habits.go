@@ -350,7 +350,7 @@ func (h *habit) value(m member, raw jsontext.Value) {
 	}
 }
 
-// list makes a list of a string: of one that is a list's JSON, or of a command line.
+// list makes a list of a string that is a list's JSON.
 func (h *habit) list(m member, raw jsontext.Value) {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -361,21 +361,6 @@ func (h *habit) list(m member, raw jsontext.Value) {
 		h.set(m.name, inner)
 		return
 	}
-	if m.name != "argv" || strings.TrimSpace(text) == "" {
-		return
-	}
-	argv := []string{"sh", "-c", text}
-	if !strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune(" ./_-=:,@%+", r) && !isWord(r) }) {
-		argv = strings.Fields(text)
-	}
-	if list, err := json.Marshal(argv); err == nil {
-		h.note("%s is a list: the program and its arguments", m.name)
-		h.set(m.name, list)
-	}
-}
-
-func isWord(r rune) bool {
-	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
 // items translates the entries of a list of things to do.

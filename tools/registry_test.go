@@ -23,7 +23,7 @@ func TestTheSixToolsAreShownAsEver(t *testing.T) {
 		`{"name":"read","description":"Read a text file, or list a directory. Unsaved text in the editor counts. At most 2000 lines or 64 KB a call; the result says where to go on. Free: nobody is asked.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"relative to the workspace root; . is the root"},"offset":{"type":"integer","description":"first line, from 1"},"limit":{"type":"integer","description":"lines, at most 2000"}},"required":["path"],"additionalProperties":false}}`,
 		`{"name":"write","description":"Create a file, or replace the whole text of one you have read.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"relative to the workspace root"},"text":{"type":"string","description":"the whole new text"}},"required":["path","text"],"additionalProperties":false}}`,
 		`{"name":"patch","description":"Change one file by a unified diff. Context lines must match the file exactly and in one place only; all hunks apply or none.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"relative to the workspace root"},"diff":{"type":"string","description":"unified diff with @@ hunks and three lines of context"}},"required":["path","diff"],"additionalProperties":false}}`,
-		`{"name":"exec","description":"Run a program, without a shell: no pipes, globs or redirection. Its output and exit code come back.","parameters":{"type":"object","properties":{"argv":{"type":"array","items":{"type":"string"},"description":"program and arguments"},"cwd":{"type":"string","description":"directory relative to the workspace root; the root when absent"},"network":{"type":"boolean","description":"true when it must reach other machines, to install packages for instance; the person is asked"}},"required":["argv"],"additionalProperties":false}}`,
+		`{"name":"exec","description":"Run a program. Its output and exit code come back. A list is run without a shell: no pipes, globs or redirection.","parameters":{"type":"object","properties":{"argv":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"string"}],"description":"program and arguments; one string is split as a shell would, and given to sh -c where it has shell syntax"},"cwd":{"type":"string","description":"directory relative to the workspace root; the root when absent"},"network":{"type":"boolean","description":"true when it must reach other machines, to install packages for instance; the person is asked"}},"required":["argv"],"additionalProperties":false}}`,
 		`{"name":"git","description":"Run git in the workspace root.","parameters":{"type":"object","properties":{"argv":{"type":"array","items":{"type":"string"},"description":"arguments after git, e.g. [\"diff\",\"--stat\"]"}},"required":["argv"],"additionalProperties":false}}`,
 		`{"name":"browse","description":"Fetch a web page as Markdown, or a text resource as it is.","parameters":{"type":"object","properties":{"url":{"type":"string","description":"http or https"},"body":{"type":"string","description":"sent by POST when given, else GET"}},"required":["url"],"additionalProperties":false}}`,
 	} {
@@ -63,7 +63,7 @@ func six(t testing.TB) *Registry {
 
 func TestTyped(t *testing.T) {
 	const read = "; read takes path (a string) and optionally offset (a whole number) and optionally limit (a whole number)"
-	const exec = "; exec takes argv (a list of strings) and optionally cwd (a string)"
+	const exec = "; exec takes argv (a list of strings or one string) and optionally cwd (a string)"
 	for name, tt := range map[string]struct {
 		name, arguments string
 		want            abi.Call
@@ -92,7 +92,7 @@ func TestTyped(t *testing.T) {
 		"given twice":     {"read", `{"path":"a","path":"b"}`, abi.Call{}, `read was not called: the member "path" is given twice` + read},
 		"not a string":    {"read", `{"path":7}`, abi.Call{}, `read was not called: the member "path" is a number, not a string` + read},
 		"null member":     {"read", `{"path":null}`, abi.Call{}, `read was not called: the member "path" is null, not a string` + read},
-		"a line, no list": {"exec", `{"argv":7}`, abi.Call{}, `exec was not called: the member "argv" is a number, not a list of strings` + exec},
+		"a line, no list": {"exec", `{"argv":7}`, abi.Call{}, `exec was not called: the member "argv" is a number, not a list of strings or one string` + exec},
 		"a mixed list":    {"exec", `{"argv":["sleep",30]}`, abi.Call{}, `exec was not called: the member "argv" holds a number at place 2, not a string` + exec},
 		"a list":          {"exec", `["ls"]`, abi.Call{}, "exec was not called: the arguments are a list, not a JSON object" + exec},
 		"a string":        {"read", `"a"`, abi.Call{}, "read was not called: the arguments are a string, not a JSON object" + read},
