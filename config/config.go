@@ -58,8 +58,8 @@ type Config struct {
 
 // Rules allow and deny calls; deny wins.
 type Rules struct {
-	// Allow lists calls that run without asking.
-	Allow []Rule `json:"allow"`
+	// Allow lists calls that run without asking. Every layer adds to it.
+	Allow []Rule `json:"allow" merge:"add"`
 	// Deny lists calls that are refused. Every layer adds to it.
 	Deny []Rule `json:"deny" merge:"add"`
 }

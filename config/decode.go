@@ -22,7 +22,9 @@ type decoder struct {
 	camel   bool   // keys are written in camel case
 	origins map[string]Origin
 	warn    func(Warning)
-	tools   []string // what rules may name; nil: sixTools
+	tools   []string  // what rules may name; nil: sixTools
+	anyTool bool      // rules may name any
+	allowed *[]Origin // of each rule of rules.allow; nil when nobody wants it
 }
 
 // spot is the key being decoded: path is its canonical name, shown the name as this
@@ -311,7 +313,7 @@ func (d *decoder) rules(n *node, p *[]Rule, at spot, tag reflect.StructTag) bool
 			if known == nil {
 				known = sixTools
 			}
-			if !slices.Contains(known, m.key) && !strings.Contains(m.key, "__") { // other servers' tools come and go
+			if !d.anyTool && !slices.Contains(known, m.key) && !strings.Contains(m.key, "__") { // other servers' tools come and go
 				d.warnf(here, nearest(m.key, known), "%q is not one of the tools %s", brief(m.key), strings.Join(known, ", "))
 				continue
 			}
@@ -322,6 +324,9 @@ func (d *decoder) rules(n *node, p *[]Rule, at spot, tag reflect.StructTag) bool
 			rule := Rule{Tool: m.key}
 			if d.texts(prefix, reflect.ValueOf(&rule.Prefix).Elem(), spot{place: m.place, shown: here.shown + "." + m.key}) {
 				out = append(out, rule)
+				if d.allowed != nil && at.path == "rules.allow" {
+					*d.allowed = append(*d.allowed, Origin{Layer: d.layer, Source: d.source, Line: m.line, Column: m.column})
+				}
 			}
 		}
 	}

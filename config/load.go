@@ -54,6 +54,8 @@ type Flag struct {
 type Result struct {
 	Config   Config
 	Warnings []Warning // in the order of the layers
+	// AllowedBy are the origins of the rules of Config.Rules.Allow, in their order.
+	AllowedBy []Origin
 
 	origins map[string]Origin
 }
@@ -75,7 +77,7 @@ func (l *Loader) Load(s Sources) Result {
 	r := Result{Config: Default(), origins: map[string]Origin{}}
 	var picks []pick
 	layer := func(d *decoder, n *node) {
-		d.origins, d.warn, d.tools = r.origins, r.warn, s.Tools
+		d.origins, d.warn, d.tools, d.allowed = r.origins, r.warn, s.Tools, &r.AllowedBy
 		delete(r.origins, "profile")
 		d.apply(n, &r.Config)
 		if o, ok := r.origins["profile"]; ok {

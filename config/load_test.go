@@ -157,7 +157,7 @@ func TestLaterLayersWin(t *testing.T) {
 		c.Turn.MaxRounds, c.Exec.Output, c.Checker.Cap, c.SavesEdits = 4, 3, 2, true
 		c.Checker.Commands = map[string][]string{"go": {"c"}, "node": {"b"}}
 		c.Checker.Off = []string{}
-		c.Rules = Rules{Allow: []Rule{{"git", []string{"b"}}}, Deny: []Rule{{"git", []string{"a"}}, {"git", []string{"b"}}}}
+		c.Rules = Rules{Allow: []Rule{{"git", []string{"a"}}, {"git", []string{"b"}}}, Deny: []Rule{{"git", []string{"a"}}, {"git", []string{"b"}}}}
 	}
 	check(t, l, want)
 	l.env = []string{"AGENT_LSP_TURN_MAX_ROUNDS=5", "AGENT_LSP_EXEC_OUTPUT=5", "OTHER=1", "AGENT_LSP_LOG_LEVEL=", "AGENT_LSP_TEST_X=1"}

@@ -32,6 +32,17 @@ type Host interface {
 	// save what an edit touched before it replies; a client that says so in its
 	// initializationOptions needs no settings.
 	SavesEdits() bool
+	// AllowRules returns the rules of the settings by which calls run unasked.
+	AllowRules() []Rule
+	// RemoveRule takes such a rule, as AllowRules spells it, out of the person's own
+	// file. It returns a *session.ArgumentError for a rule that is not there.
+	RemoveRule(rule string) error
+}
+
+// Rule is a rule of the settings as it is written there, and where that is.
+type Rule struct {
+	Rule   string `json:"rule"`
+	Origin string `json:"origin"`
 }
 
 // Engine is the session engine as the commands call it. Its methods are safe for

@@ -17,6 +17,7 @@ type fakeHost struct {
 	engine    Engine
 	start     func(options jsontext.Value, folders []string) (Engine, error)
 	configure func(number uint64, settings jsontext.Value)
+	removed   []string // rules
 }
 
 var _ Host = (*fakeHost)(nil)
@@ -37,6 +38,13 @@ func (h *fakeHost) Configure(number uint64, settings jsontext.Value) {
 func (h *fakeHost) SetFolders([]string) {}
 
 func (h *fakeHost) SavesEdits() bool { return false }
+
+func (h *fakeHost) AllowRules() []Rule { return []Rule{{"exec: [go, test]", "config.yaml:1:1"}} }
+
+func (h *fakeHost) RemoveRule(rule string) error {
+	h.removed = append(h.removed, rule)
+	return nil
+}
 
 // fakeEngine returns its members and records its calls.
 type fakeEngine struct {

@@ -41,6 +41,7 @@ var commandTable = map[string]command{
 	"agent.mode":            commands.mode,
 	"agent.plan.accept":     commands.planAccept,
 	"agent.profiles":        commands.profiles,
+	"agent.rules":           commands.rules,
 	"agent.profile.select":  commands.profileSelect,
 	"agent.check":           commands.check,
 	"agent.status":          commands.status,

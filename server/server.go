@@ -144,6 +144,8 @@ func (srv *Server) engine(editor session.Editor) *session.Manager {
 		NewID:    srv.newID,
 		Settings: settings,
 		Log:      srv.log,
+
+		AllowAlways: srv.allowAlways,
 	}, editor)
 	srv.mu.Lock()
 	srv.manager = m

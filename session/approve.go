@@ -40,10 +40,10 @@ func (s *Session) approve(t *turn, p *performed, choices []Choice) (tools.Outcom
 		return failed(err)
 	}
 	switch a.Decision {
-	case AllowSession, AllowAlways:
+	case AllowSession:
 		s.tools.Grant(d.Lasting)
 		return tools.Outcome{}, true
-	case AllowOnce:
+	case AllowOnce, AllowAlways:
 		return tools.Outcome{}, true
 	}
 	reason := a.Reason

@@ -118,8 +118,8 @@ type Config struct {
 	// Tools makes the executor of one session over its workspace.
 	Tools   func(ws tools.Workspace) (Tools, error)
 	Checker Checker
-	// AllowAlways adds an allow rule to the person's configuration; nil where there is
-	// none to write to, and then no question offers it.
+	// AllowAlways adds an allow rule to the person's configuration and returns when it
+	// is in effect; nil where there is none to write to, and then no question offers it.
 	AllowAlways func(tools.Rule) error
 	// Clock makes the clock of a session with this profile.
 	Clock func(p model.Profile) (clock.Clock, error)

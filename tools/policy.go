@@ -5,10 +5,10 @@ import (
 	"net"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // Family names the calls that a rule is about: those of the tool of this name.
@@ -245,17 +245,5 @@ func hostOf(raw string) string {
 	return u.Hostname()
 }
 
-// plainWord is what YAML reads as a text without quotes, also in a list.
-var plainWord = regexp.MustCompile(`^([A-Za-z_./$][A-Za-z0-9_./+=@$-]*|-{1,2}[A-Za-z][A-Za-z0-9_./+=@-]*)$`)
-
 // String spells the rule as configuration does.
-func (r Rule) String() string {
-	words := make([]string, len(r.Match))
-	for i, w := range r.Match {
-		words[i] = w
-		if !plainWord.MatchString(w) || slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(w)) {
-			words[i] = strconv.QuoteToASCII(w)
-		}
-	}
-	return fmt.Sprintf("%s: [%s]", r.Family, strings.Join(words, ", "))
-}
+func (r Rule) String() string { return string(r.Family) + ": " + workspace.YAMLList(r.Match) }

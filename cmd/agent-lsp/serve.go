@@ -63,3 +63,13 @@ func (h host) Start(e session.Editor, options jsontext.Value, folders []string) 
 	}
 	return m, nil
 }
+
+// AllowRules implements lsp.Host.
+func (h host) AllowRules() []lsp.Rule {
+	rules := h.Server.AllowRules()
+	out := make([]lsp.Rule, len(rules))
+	for i, r := range rules {
+		out[i] = lsp.Rule{Rule: r.Text, Origin: r.Origin}
+	}
+	return out
+}

@@ -5,19 +5,17 @@ import { forMessage } from './transcript/printable';
 
 type Answer = { decision: Decision; reason?: string } | null;
 
-const usual: [string, Decision][] = [
-  ['Allow Once', 'allow_once'],
-  ['Allow for This Session', 'allow_session'],
-  ['Deny', 'deny'],
-];
+const usual: Record<Decision, string> = {
+  allow_once: 'Allow Once',
+  allow_session: 'Allow for This Session',
+  allow_always: 'Always Allow',
+  deny: 'Deny',
+};
 
 /** What the person may choose from, and what it is called. */
 function choicesOf(q: Question): [string, Decision][] {
-  const named = (q.decisions ?? []).flatMap((decision, i): [string, Decision][] => {
-    const label = q.labels?.[i];
-    return label ? [[forMessage(label, 100), decision]] : [];
-  });
-  return named.length > 0 ? named : usual;
+  const decisions: Decision[] = q.decisions ?? ['allow_once', 'allow_session', 'deny'];
+  return decisions.filter((d) => usual[d] !== undefined).map((d, i) => [q.labels?.[i] ? forMessage(q.labels[i], 100) : usual[d], d]);
 }
 
 const details = 'Show Details';

@@ -193,7 +193,7 @@ export class Transcript {
   }
 }
 
-const decisions: Record<string, string> = { allow_once: 'allowed once', allow_session: 'allowed for this session', deny: 'denied' };
+const decisions: Record<string, string> = { allow_once: 'allowed once', allow_session: 'allowed for this session', allow_always: 'always allowed', deny: 'denied' };
 
 const ended = (state: string) => ['completed', 'failed', 'rejected', 'cancelled', 'interrupted'].includes(state);
 

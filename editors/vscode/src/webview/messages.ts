@@ -46,7 +46,7 @@ export function readMessage(m: unknown): FromPanel | undefined {
       return text(x['href']) && /^https?:\/\//i.test(x['href']) ? { type: 'link', href: x['href'] } : undefined;
     case 'answer': {
       const d = x['decision'];
-      return text(x['session']) && count(x['id']) && (d === 'allow_once' || d === 'allow_session' || d === 'deny')
+      return text(x['session']) && count(x['id']) && (d === 'allow_once' || d === 'allow_session' || d === 'allow_always' || d === 'deny')
         ? { type: 'answer', session: x['session'], id: x['id'], decision: d }
         : undefined;
     }

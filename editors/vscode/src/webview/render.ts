@@ -68,14 +68,19 @@ export class Renderer {
     }
     const row = this.element('div', 'row');
     const answer = (decision: Decision) => () => this.send({ type: 'answer', session: q.session, id: q.id, decision });
-    const usual: [string, Decision][] = [['Allow once', 'allow_once'], ['Allow for this session', 'allow_session'], ['Deny', 'deny']];
-    const named = (q.decisions ?? []).flatMap((decision, i): [string, Decision][] => {
-      const label = q.labels?.[i];
-      return label ? [[oneLine(label, 100), decision]] : [];
+    const usual: Record<Decision, string> = {
+      allow_once: 'Allow once',
+      allow_session: 'Allow for this session',
+      allow_always: 'Always allow',
+      deny: 'Deny',
+    };
+    const decisions: Decision[] = q.decisions ?? ['allow_once', 'allow_session', 'deny'];
+    decisions.forEach((decision, i) => {
+      const label = q.labels?.[i] ? oneLine(q.labels[i], 100) : usual[decision];
+      if (label) {
+        row.append(this.button(label, answer(decision), decision === 'allow_once' ? undefined : 'secondary'));
+      }
     });
-    for (const [label, decision] of named.length > 0 ? named : usual) {
-      row.append(this.button(label, answer(decision), decision === 'allow_once' ? undefined : 'secondary'));
-    }
     box.append(row);
     return box;
   }
