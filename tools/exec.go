@@ -18,7 +18,7 @@ type execTool struct{ *Executor }
 
 type execArgs struct {
 	Argv commandLine `json:"argv" about:"program and arguments; one string is split as a shell would, and given to sh -c where it has shell syntax"`
-	Cwd  *string  `json:"cwd,omitzero" about:"directory relative to the workspace root; the root when absent"`
+	Cwd  *string     `json:"cwd,omitzero" about:"directory relative to the workspace root; the root when absent"`
 	// Network is only looked at where commands have none by themselves.
 	Network bool `json:"network,omitzero" about:"true when it must reach other machines, to install packages for instance; the person is asked"`
 }
