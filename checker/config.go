@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -23,6 +24,10 @@ type Config struct {
 	// Trusted allows running the project's own code, which every check does in
 	// the end (build scripts, macros, plugins). When false every check is Skipped.
 	Trusted bool
+	// Trust is called before the first program of a check starts, where Trusted is
+	// true, and reports whether it may: a person may have to be asked first. It is
+	// called from any goroutine; nil permits it.
+	Trust func(ctx context.Context) bool
 	// Timeout bounds one run of a check command; zero means DefaultTimeout, a
 	// negative one has already passed.
 	Timeout time.Duration

@@ -99,7 +99,7 @@ func (c *Checker) enter(ctx context.Context) (_ context.Context, leave func(), o
 func (c *Checker) AfterEdit(ctx context.Context, workspace string, edited []string) []Result {
 	workspace = absolute(workspace)
 	data := c.data(workspace, inside(workspace, edited))
-	if !c.cfg.Trusted {
+	if !c.mayRun(ctx, func() bool { return c.runs(workspace, edited) }) {
 		return append([]Result{untrusted(workspace)}, data...)
 	}
 	ctx, leave, ok := c.enter(ctx)
@@ -132,7 +132,11 @@ func (c *Checker) Check(ctx context.Context, root string) Result {
 		r, _ := c.datum(dir, root, c.cfg.unsaved(dir))
 		return r
 	}
-	if !c.cfg.Trusted {
+	tc, known := c.cfg.checkable(root)
+	if named := c.cfg.named(); len(named) > 0 && (!known || !c.cfg.checks(root, tc)) {
+		tc, known = named[0], true
+	}
+	if !c.mayRun(ctx, func() bool { return known }) {
 		return untrusted(root)
 	}
 	ctx, leave, ok := c.enter(ctx)
@@ -140,11 +144,7 @@ func (c *Checker) Check(ctx context.Context, root string) Result {
 		return closed(job{root: root})
 	}
 	defer leave()
-	tc, ok := c.cfg.checkable(root)
-	if named := c.cfg.named(); len(named) > 0 && (!ok || !c.cfg.checks(root, tc)) {
-		tc, ok = named[0], true
-	}
-	if !ok {
+	if !known {
 		return noMarker(root)
 	}
 	workspace := root
@@ -154,6 +154,25 @@ func (c *Checker) Check(ctx context.Context, root string) Result {
 	}
 	c.mu.Unlock()
 	return c.schedule(ctx, job{workspace: workspace, root: root, tc: tc})
+}
+
+// mayRun reports whether a check may start programs; a person is only asked when it
+// would start any.
+func (c *Checker) mayRun(ctx context.Context, starts func() bool) bool {
+	if !c.cfg.Trusted {
+		return false
+	}
+	return c.cfg.Trust == nil || !starts() || c.cfg.Trust(ctx)
+}
+
+// runs reports whether the check of edited files starts programs: one of them belongs
+// to a root, or there are commands for the whole workspace.
+func (c *Checker) runs(workspace string, edited []string) bool {
+	edited = inside(workspace, edited)
+	return len(edited) > 0 && len(c.cfg.named()) > 0 || slices.ContainsFunc(edited, func(path string) bool {
+		_, _, ok := c.cfg.rootOf(workspace, path)
+		return ok
+	})
 }
 
 func absolute(path string) string {

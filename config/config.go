@@ -50,7 +50,7 @@ type Config struct {
 	Retention Retention `json:"retention"`
 	// Log is about the server's own log.
 	Log Log `json:"log"`
-	// Trusted says that the workspace may run its code: without it no command, no git hook and no checker runs, and the workspace's own file is not read. Only an editor or the command line sets it.
+	// Trusted says that the workspace may run its code: without it no command, no git hook and no checker runs, and the workspace's own files of settings and instructions are not read. Unset, you are asked once, before the first of them runs. Only an editor or the command line sets it.
 	Trusted bool `json:"trusted" only:"client"`
 	// SavesEdits says that the editor saves the files of an edit before it replies. Only an editor or the command line sets it.
 	SavesEdits bool `json:"saves_edits" only:"client"`

@@ -36,8 +36,11 @@ type Sources struct {
 	Workspace string         // directory of the root
 	Client    jsontext.Value // the editor's reply for Section
 	Init      jsontext.Value // initializationOptions
-	Env       []string       // os.Environ(): AGENT_LSP_EXEC_TIMEOUT=60s sets exec.timeout
-	Flags     []Flag
+	// Distrusted says that the person was asked whether to trust the workspace and did
+	// not: what Init, Env and Flags say of that goes before.
+	Distrusted bool
+	Env        []string // os.Environ(): AGENT_LSP_EXEC_TIMEOUT=60s sets exec.timeout
+	Flags      []Flag
 	// Tools are the names of tools that rules may have; nil are the six that every
 	// agent has. Names with __ are those of other servers' tools and always fit.
 	Tools []string
@@ -75,6 +78,7 @@ func Load(s Sources) Result { return new(Loader).Load(s) }
 // Load is like the function Load, but falls back on the files of earlier calls.
 func (l *Loader) Load(s Sources) Result {
 	r := Result{Config: Default(), origins: map[string]Origin{}}
+	r.Config.Trusted = !s.Distrusted
 	var picks []pick
 	layer := func(d *decoder, n *node) {
 		d.origins, d.warn, d.tools, d.allowed = r.origins, r.warn, s.Tools, &r.AllowedBy
@@ -266,6 +270,7 @@ func (l *Loader) workspace(s Sources, r *Result) (p pick, picked bool) {
 // trusted returns whether the workspace is trusted, by the layers that may say so.
 func trusted(s Sources) bool {
 	c := Default()
+	c.Trusted = !s.Distrusted
 	quiet := Result{Config: c, origins: map[string]Origin{}}
 	for _, layer := range []struct {
 		d *decoder

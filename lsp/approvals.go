@@ -46,7 +46,7 @@ func (s agentSide) Approve(ctx context.Context, q session.Question) session.Answ
 	defer stop()
 	var a session.Answer
 	var err error
-	if s.client.approvals {
+	if s.client.approvals && !q.Plain {
 		a, err = s.askApproval(asking, q)
 	} else {
 		a, err = s.askMessage(asking, q)
@@ -98,7 +98,7 @@ func (s agentSide) askMessage(ctx context.Context, q session.Question) (session.
 	titles := map[session.Decision]string{
 		session.AllowOnce: actionOnce, session.AllowSession: actionSession, session.AllowAlways: actionAlways, session.Deny: actionDeny,
 	}
-	if q.ID == 0 {
+	if q.ID == 0 && q.Choices == nil {
 		titles = map[session.Decision]string{session.AllowOnce: actionUnsaved, session.Deny: actionWait}
 	}
 	for _, c := range q.Choices {

@@ -258,7 +258,7 @@ func TestConfigurationIsPulledOrPushed(t *testing.T) {
 		if s := <-got; s != `{"approvals":"ask"}` {
 			t.Errorf("then %s", s)
 		}
-		if options != `{"profile":"demo"}` || len(folders) != 1 {
+		if options != `{"profile":"demo","trusted":true}` || len(folders) != 1 {
 			t.Errorf("the engine was started with %s, %q", options, folders)
 		}
 	}

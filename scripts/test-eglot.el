@@ -28,7 +28,7 @@
       (search-forward "\n```")
       (eval-region start (match-beginning 0))))
   (setf (plist-get (cdr (alist-get '(prog-mode text-mode) eglot-server-programs nil nil #'equal)) :initializationOptions)
-        (list :savesEdits t :approvals "edits" :profile (list :provider "script" :script script)))
+        (list :savesEdits t :trusted t :approvals "edits" :profile (list :provider "script" :script script)))
   (setf (car (alist-get '(prog-mode text-mode) eglot-server-programs nil nil #'equal)) (getenv "AGENT_TEST_BINARY"))
   (with-temp-file script
     (insert "version: 1

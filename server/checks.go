@@ -31,6 +31,8 @@ type checks struct {
 	closed  bool                                  // folders that are opened now are closed at once
 	report  func(folder string, r checker.Result) // nil: nothing is watched
 	log     *slog.Logger
+	// trust reports whether programs may run in a folder; it may ask the person.
+	trust func(ctx context.Context, root string) bool
 	// confine returns what a folder's checks may do, and where they find files.
 	confine func(root string, c *config.Config) (p proc.Policy, temp string, err error)
 }
@@ -157,6 +159,7 @@ func (c *checks) confined(root string, cfg *config.Config, out checker.Config) c
 	if c.confine == nil {
 		return out
 	}
+	out.Trust = func(ctx context.Context) bool { return c.trust(ctx, root) }
 	var err error
 	if out.Policy, out.Temp, err = c.confine(root, cfg); err != nil {
 		c.log.Error("checks do not run", "err", err)

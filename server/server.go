@@ -42,6 +42,7 @@ type Server struct {
 	ctx     context.Context // ends with the server
 	stop    context.CancelFunc
 	checks  checks
+	trust   trust
 	boxes   boxes
 	jobs    sync.WaitGroup
 	storing sync.Once
@@ -58,6 +59,7 @@ type Server struct {
 	client  jsontext.Value
 	folders []string
 	manager *session.Manager
+	editor  session.Editor // asks the person
 
 	executors map[*executor]bool // of the sessions that are open
 	watcher   *config.Watcher
@@ -129,7 +131,12 @@ func (srv *Server) engine(editor session.Editor) *session.Manager {
 	configured := srv.settings(srv.firstFolder())
 	cfg := configured.Config
 	settings := srv.engineSettings()
-	srv.checks.confine = srv.confineChecks
+	srv.mu.Lock()
+	srv.editor = editor
+	srv.mu.Unlock()
+	srv.checks.confine, srv.checks.trust = srv.confineChecks, func(ctx context.Context, root string) bool {
+		return srv.Trusts(ctx, root, func() {})
+	}
 	srv.checks.start(editor, srv.report, srv.log)
 	srv.openStore(srv.place(&cfg), Retention(&cfg))
 	srv.watchFiles()
@@ -140,6 +147,7 @@ func (srv *Server) engine(editor session.Editor) *session.Manager {
 		Provider: srv.provider,
 		Tools:    srv.tools,
 		Checker:  &srv.checks,
+		Trusts:   srv.Trusts,
 		Clock:    srv.clock,
 		NewID:    srv.newID,
 		Settings: settings,

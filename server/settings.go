@@ -8,7 +8,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/config"
@@ -159,10 +158,8 @@ func (srv *Server) state() []string {
 	if path, err := config.UserFilePath(); err == nil {
 		out = append(out, filepath.Dir(path))
 	}
-	if dsn, err := DefaultStore(); err == nil {
-		if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
-			out = append(out, filepath.Dir(path))
-		}
+	if dir, err := StateDir(); err == nil {
+		out = append(out, dir)
 	}
 	return out
 }
@@ -203,6 +200,7 @@ func (srv *Server) settings(root string) config.Result {
 	srv.mu.Lock()
 	src := config.Sources{Workspace: root, Client: srv.client, Init: srv.init}
 	srv.mu.Unlock()
+	src.Distrusted = srv.trust.distrusted(root)
 	return load(&srv.loader, src, srv.log)
 }
 
@@ -301,7 +299,7 @@ func (srv *Server) engineSettings() session.Settings {
 // sessionSettings are the engine's part of a configuration.
 func (srv *Server) sessionSettings(c *config.Config) session.Settings {
 	s := session.Settings{
-		Profile: c.Profile, Profiles: c.Profiles, Prelude: c.Prelude, MaxRounds: c.Turn.MaxRounds,
+		Profile: c.Profile, Profiles: c.Profiles, Prelude: c.Prelude, Untrusted: !c.Trusted, MaxRounds: c.Turn.MaxRounds,
 		RequestTimeout: time.Duration(c.Request.Timeout), Subject: "operator",
 		TurnCost: c.Limits.TurnCost, SessionCost: c.Limits.SessionCost,
 	}

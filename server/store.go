@@ -68,11 +68,20 @@ func (srv *Server) place(c *config.Config) string {
 // DefaultStore returns the name of the store for a configuration that names none: a
 // file in the person's state directory.
 func DefaultStore() (string, error) {
+	dir, err := StateDir()
+	if err != nil {
+		return "", err
+	}
+	return "sqlite:" + filepath.Join(dir, "sessions.db"), nil
+}
+
+// StateDir returns the server's own directory for what it keeps between processes.
+func StateDir() (string, error) {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if dir == "" || runtime.GOOS == "windows" {
 		var err error
 		if dir, err = os.UserHomeDir(); err != nil {
-			return "", fmt.Errorf("find a place for sessions: %w", err)
+			return "", fmt.Errorf("find the directory for what is kept: %w", err)
 		}
 		switch runtime.GOOS {
 		case "windows":
@@ -83,7 +92,7 @@ func DefaultStore() (string, error) {
 			dir = filepath.Join(dir, ".local", "state")
 		}
 	}
-	return "sqlite:" + filepath.Join(dir, "agent-lsp", "sessions.db"), nil
+	return filepath.Join(dir, "agent-lsp"), nil
 }
 
 func (srv *Server) awaitStore(ctx context.Context) (store.Store, error) {

@@ -74,6 +74,7 @@ type Settings struct {
 	// was picked in an earlier one does not count.
 	ProfileGiven bool
 	Profiles     map[string]model.Profile
+	Untrusted    bool   // the workspace is not trusted: its instructions are not read
 	Prelude      string // standing instructions; the base layer of every request, none when empty
 	MaxRounds    int    // 0: DefaultMaxRounds
 	// RequestTimeout bounds one model call on the session's clock, a provider's own
@@ -121,6 +122,9 @@ type Config struct {
 	// AllowAlways adds an allow rule to the person's configuration and returns when it
 	// is in effect; nil where there is none to write to, and then no question offers it.
 	AllowAlways func(tools.Rule) error
+	// Trusts reports whether programs may run in a workspace folder. It may ask the
+	// person, and then calls asking before. Nil trusts every folder.
+	Trusts func(ctx context.Context, root string, asking func()) bool
 	// Clock makes the clock of a session with this profile.
 	Clock func(p model.Profile) (clock.Clock, error)
 	// NewID makes the nth id, from 1, of a session with this profile. It is asked

@@ -50,6 +50,9 @@ type Question struct {
 	ID      uint64 // the core's call, from 1
 	Title   string
 	Detail  string // the whole command with its cwd, or the diff, and what lasting decisions cover
+	// Plain says that the question is about no call and is put as a message in every
+	// client.
+	Plain bool
 	// Decisions are those that the person may make, in the order to show them.
 	Decisions []Decision
 	// Choices say what each of Decisions is called; none means the usual names.

@@ -104,7 +104,11 @@ func (s *Session) runCall(t *turn, p *performed) tools.Outcome {
 			return tools.Outcome{State: tools.Failed, Text: p.decision.Reason}
 		}
 		return tools.Outcome{State: tools.Rejected, Text: rejectedPrefix + p.decision.Reason}
-	case tools.Ask:
+	}
+	if p.decision.Executes && !s.trusted(t) {
+		return tools.Outcome{State: tools.Rejected, Text: rejectedPrefix + tools.Untrusted}
+	}
+	if p.decision.Verdict == tools.Ask {
 		if out, ok := s.approve(t, p, nil); !ok {
 			return out
 		}
@@ -119,6 +123,14 @@ func (s *Session) runCall(t *turn, p *performed) tools.Outcome {
 		return s.runAgain(t, p, out, label)
 	}
 	return out
+}
+
+// trusted reports whether programs may run in the session's workspace, which the
+// person is asked about before the first one.
+func (s *Session) trusted(t *turn) bool {
+	return s.cfg.Trusts == nil || s.cfg.Trusts(t.ctx, s.root, func() {
+		s.setDoing(waitingPrefix + "trust the workspace?")
+	})
 }
 
 // runAgain runs a call again that the sandbox stopped, with what it lacked, if policy

@@ -63,7 +63,9 @@ func (q *requester) project(t *turn, p model.Profile, can model.Capabilities) (p
 // system reads the layers of a turn.
 func (q *requester) system(t *turn) projection.System {
 	sys := projection.System{Base: t.settings.Prelude}
-	if text, err := q.agents(); err != nil {
+	if t.settings.Untrusted {
+		// What an untrusted workspace tells agents to do is not followed.
+	} else if text, err := q.agents(); err != nil {
 		q.s.log.Warn("leave out "+agentsFile, "session", q.s.id, "err", err)
 	} else if text != "" {
 		sys.Static = append(sys.Static, "The workspace's "+agentsFile+":\n\n"+text)

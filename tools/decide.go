@@ -60,8 +60,9 @@ func (e *Executor) judge(d Decision, family Family) Decision {
 	case d.Verdict == Ask && free:
 		d.Verdict = Allow
 	}
-	if p.Untrusted && d.Effect == Run && d.Verdict != Deny {
-		d.Verdict, d.Reason = Deny, untrusted
+	d.Executes = d.Effect == Run
+	if p.Untrusted && d.Executes && d.Verdict != Deny {
+		d.Verdict, d.Reason = Deny, Untrusted
 	}
 	s := subject{family: family}
 	if d.Path != "" {
@@ -153,7 +154,9 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 	return e.applyRules(d, subject{family: family, paths: paths}, always)
 }
 
-const untrusted = "the workspace is not trusted, so that nothing of it is executed"
+// Untrusted is why a call that runs programs is refused in a workspace that nobody
+// trusts.
+const Untrusted = "the workspace is not trusted, so that nothing of it is executed"
 
 // subcommand is what a second argument looks like that says what a program does.
 var subcommand = regexp.MustCompile(`^[a-z][a-z0-9]*([:_-][a-z0-9]+)*$`)

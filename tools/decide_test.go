@@ -122,15 +122,15 @@ func TestAPersonSeesWhatWouldHappen(t *testing.T) {
 		op   Op
 		want Decision
 	}{
-		{patchOp("a.txt", "@@ -1 +1 @@\n-a\n+A\n"), Decision{Ask, "Change a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n", "", anyEdit, Write, true, ""}},
-		{writeOp("n.txt", "x\n"), Decision{Ask, "Create n.txt", "--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+x\n", "", anyEdit, Write, true, ""}},
-		{patchOp("go.sum", "@@ -1 +1 @@\n-x\n+y\n"), Decision{Ask, "Change go.sum: it is a lock file", "--- a/go.sum\n+++ b/go.sum\n@@ -1 +1 @@\n-x\n+y\n", "", Lasting{Words: "every edit of go.sum", Rule: rule(FamilyWrite, "go.sum")}, Write, true, ""}},
-		{exec, Decision{Ask, `Run sh -c 'rm -rf *; echo "x"'`, "sh -c 'rm -rf *; echo \"x\"'\nin sub dir", "", Lasting{Words: "exactly this command, in sub dir", Rule: rule(FamilyExec, "sh", "-c", `rm -rf *; echo "x"`, "$"), Dir: d}, Run, true, ""}},
-		{execOp("go", "test", "./..."), Decision{Ask, "Run go test ./...", "go test ./...\nin .", "", Lasting{Words: "every `go test …`", Rule: rule(FamilyExec, "go", "test")}, Run, true, ""}},
-		{execOp("go", "run", "evil.go"), Decision{Ask, "Run go run evil.go", "go run evil.go\nin .", "", Lasting{Words: "exactly this command", Rule: rule(FamilyExec, "go", "run", "evil.go", "$"), Dir: "."}, Run, true, ""}},
-		{gitOp("push", "origin"), Decision{Ask, "Run git push origin", "git push origin\nin .", "", Lasting{Words: "exactly this command", Rule: rule(FamilyGit, "push", "origin", "$"), Dir: "."}, Run, true, ""}},
-		{gitOp("log"), Decision{Allow, "Run git log", "git log\nin .", "", Lasting{Words: "exactly this command", Rule: rule(FamilyGit, "log", "$"), Dir: "."}, Read, false, ""}},
-		{browseOp("https://example.org/x", "body"), Decision{Ask, "Post to https://example.org/x", "POST https://example.org/x\n\nbody", "", Lasting{Words: "every POST request to example.org and the hosts below it", Rule: rule(FamilyBrowse, "POST example.org")}, Run, true, ""}},
+		{patchOp("a.txt", "@@ -1 +1 @@\n-a\n+A\n"), Decision{Ask, "Change a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n", "", anyEdit, Write, true, "", false}},
+		{writeOp("n.txt", "x\n"), Decision{Ask, "Create n.txt", "--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+x\n", "", anyEdit, Write, true, "", false}},
+		{patchOp("go.sum", "@@ -1 +1 @@\n-x\n+y\n"), Decision{Ask, "Change go.sum: it is a lock file", "--- a/go.sum\n+++ b/go.sum\n@@ -1 +1 @@\n-x\n+y\n", "", Lasting{Words: "every edit of go.sum", Rule: rule(FamilyWrite, "go.sum")}, Write, true, "", false}},
+		{exec, Decision{Ask, `Run sh -c 'rm -rf *; echo "x"'`, "sh -c 'rm -rf *; echo \"x\"'\nin sub dir", "", Lasting{Words: "exactly this command, in sub dir", Rule: rule(FamilyExec, "sh", "-c", `rm -rf *; echo "x"`, "$"), Dir: d}, Run, true, "", true}},
+		{execOp("go", "test", "./..."), Decision{Ask, "Run go test ./...", "go test ./...\nin .", "", Lasting{Words: "every `go test …`", Rule: rule(FamilyExec, "go", "test")}, Run, true, "", true}},
+		{execOp("go", "run", "evil.go"), Decision{Ask, "Run go run evil.go", "go run evil.go\nin .", "", Lasting{Words: "exactly this command", Rule: rule(FamilyExec, "go", "run", "evil.go", "$"), Dir: "."}, Run, true, "", true}},
+		{gitOp("push", "origin"), Decision{Ask, "Run git push origin", "git push origin\nin .", "", Lasting{Words: "exactly this command", Rule: rule(FamilyGit, "push", "origin", "$"), Dir: "."}, Run, true, "", true}},
+		{gitOp("log"), Decision{Allow, "Run git log", "git log\nin .", "", Lasting{Words: "exactly this command", Rule: rule(FamilyGit, "log", "$"), Dir: "."}, Read, false, "", false}},
+		{browseOp("https://example.org/x", "body"), Decision{Ask, "Post to https://example.org/x", "POST https://example.org/x\n\nbody", "", Lasting{Words: "every POST request to example.org and the hosts below it", Rule: rule(FamilyBrowse, "POST example.org")}, Run, true, "", false}},
 	} {
 		if d := cmp.Diff(tt.want, w.Decide(t.Context(), tt.op)); d != "" {
 			t.Errorf("decision (-want +got):\n%s", d)

@@ -41,12 +41,12 @@ func (t execTool) decide(op execArgs) Decision {
 	if c, ok := t.asGit(op); ok {
 		return gitTool(t).decideCommand(c, line, cwd)
 	}
-	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin " + cwd, Effect: Run, Verdict: Ask, Lasting: lastingCommand(op.Argv, cwd)}
+	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin " + cwd, Effect: Run, Verdict: Ask, Executes: true, Lasting: lastingCommand(op.Argv, cwd)}
 	if mode := t.policy().Mode; mode == ModeAll || mode == ModeAuto && t.runsUnasked(op) {
 		d.Verdict = Allow
 	}
 	if t.policy().Untrusted {
-		d.Verdict, d.Reason = Deny, untrusted
+		d.Verdict, d.Reason = Deny, Untrusted
 	}
 	s := subject{family: FamilyExec, argv: op.Argv, unfolded: unfold(op.Argv), dir: cwd}
 	if t.connects(op) && t.cfg.Exec.AskNetwork {
@@ -95,7 +95,7 @@ func (t execTool) run(ctx context.Context, op execArgs) Outcome {
 		return gitTool(t).runCommand(ctx, c)
 	}
 	if t.policy().Untrusted {
-		return failf("not run: %s", untrusted)
+		return failf("not run: %s", Untrusted)
 	}
 	if len(op.Argv) == 0 || op.Argv[0] == "" {
 		return failf("no program is named: argv needs at least one argument")

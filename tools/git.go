@@ -76,7 +76,7 @@ func (t gitTool) decide(op gitArgs) Decision {
 
 // decideCommand is decide for a call that may be run at all; line and cwd are shown.
 func (t gitTool) decideCommand(c gitCommand, line, cwd string) Decision {
-	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin " + cwd, Verdict: Ask, Effect: Run, Lasting: lastingGit(c)}
+	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin " + cwd, Verdict: Ask, Effect: Run, Executes: !c.reads, Lasting: lastingGit(c)}
 	if c.reads {
 		d.Effect = Read
 	}
@@ -84,7 +84,7 @@ func (t gitTool) decideCommand(c gitCommand, line, cwd string) Decision {
 		d.Verdict = Allow
 	}
 	if t.policy().Untrusted && !c.reads {
-		d.Verdict, d.Reason = Deny, untrusted
+		d.Verdict, d.Reason = Deny, Untrusted
 	}
 	if remote := t.localRemote(c); remote != "" {
 		d.Detail += "\nthe remote is " + remote
@@ -131,7 +131,7 @@ func (t gitTool) runCommand(ctx context.Context, c gitCommand) Outcome {
 		return t.runReading(ctx, c, dir)
 	}
 	if !c.reads && t.policy().Untrusted {
-		return failf("not run: %s", untrusted)
+		return failf("not run: %s", Untrusted)
 	}
 	env := t.env(c.name)
 	out, _ := t.command(ctx, proc.Spec{

@@ -113,7 +113,7 @@ func (e *Executor) confinesWholly() bool { return e.cfg.Exec.Sandbox != nil && e
 // sandbox confines it wholly, without network. Git as a program follows the rules of
 // the tool git.
 func (t execTool) runsUnasked(op execArgs) bool {
-	if !t.confinesWholly() || op.Network || t.cfg.Exec.Sandbox.Network && !t.cfg.Exec.AskNetwork {
+	if !t.confinesWholly() || t.connects(op) || t.cfg.Exec.Sandbox.Network && !t.cfg.Exec.AskNetwork {
 		return false
 	}
 	return !slices.ContainsFunc(unfold(op.Argv).commands, func(argv []string) bool {

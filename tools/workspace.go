@@ -138,6 +138,9 @@ type Decision struct {
 	// Path is the file or directory that the call names, which rules with paths are
 	// compared with; "" for none.
 	Path string
+	// Executes says that the call runs programs in the workspace, for which a person
+	// must trust it.
+	Executes bool
 }
 
 // Op is a call to perform: exactly one variant is set, as in abi.Call.

@@ -28,6 +28,9 @@ type client struct {
 	// question returns the person's answer to a question of the model, or nothing when
 	// there is none.
 	question func(text string, options []string) (string, bool)
+	// choose answers a message with actions: the index of the one that is picked, -1 for
+	// none.
+	choose func(message string, actions []string) int
 	// unsaved gets why the session cannot be saved. Nobody is there to say that it
 	// shall go on all the same.
 	unsaved chan string
@@ -101,6 +104,9 @@ func (c *client) handle(ctx context.Context, req *jsonrpc2.Request) (any, error)
 	if req.Method() == "agent/question" {
 		return c.inquiry(ctx, req)
 	}
+	if req.Method() == "window/showMessageRequest" {
+		return c.pick(ctx, req)
+	}
 	if !req.IsCall() {
 		return nil, nil
 	}
@@ -119,6 +125,29 @@ func (c *client) inquiry(ctx context.Context, req *jsonrpc2.Request) (any, error
 	jsonrpc2.Async(ctx) // a person may take their time; the transcript goes on
 	if answer, ok := c.question(p.Text, p.Options); ok {
 		return map[string]string{"answer": answer}, nil
+	}
+	return nil, nil
+}
+
+// pick answers a message with actions.
+func (c *client) pick(ctx context.Context, req *jsonrpc2.Request) (any, error) {
+	type action struct {
+		Title string `json:"title"`
+	}
+	var p struct {
+		Message string   `json:"message"`
+		Actions []action `json:"actions"`
+	}
+	if err := json.Unmarshal(req.Params(), &p); err != nil {
+		return nil, fmt.Errorf("read the question: %w", err)
+	}
+	jsonrpc2.Async(ctx) // a person may take their time; the transcript goes on
+	titles := make([]string, len(p.Actions))
+	for i, a := range p.Actions {
+		titles[i] = a.Title
+	}
+	if i := c.choose(p.Message, titles); i >= 0 {
+		return p.Actions[i], nil
 	}
 	return nil, nil
 }

@@ -189,7 +189,7 @@ func TestRunAsksRealProviders(t *testing.T) {
 				filepath.Join(dir, "a.txt"):                     "größe 😀\n",
 			})
 			recording := filepath.Join(home, "recording.yaml")
-			out, log, code := runHere(t, "run", "-C", dir, "--record", recording, "--json", "what does a.txt say?")
+			out, log, code := runHere(t, "run", "--trust", "-C", dir, "--record", recording, "--json", "what does a.txt say?")
 			if code != exitDone || !strings.Contains(out, `"text":"It says: größe 😀."`) {
 				t.Fatalf("exit code %d\n%s\n%s", code, out, log)
 			}
@@ -207,7 +207,7 @@ func TestRunAsksRealProviders(t *testing.T) {
 			}
 			server.Close()
 			real := out
-			out, log, code = runHere(t, "run", "-C", dir, "--script", recording, "--json", "what does a.txt say?")
+			out, log, code = runHere(t, "run", "--trust", "-C", dir, "--script", recording, "--json", "what does a.txt say?")
 			if code != exitDone || !strings.Contains(out, `"text":"It says: größe 😀."`) {
 				t.Errorf("the recording replays to exit code %d\n%s\n%s", code, out, log)
 			}

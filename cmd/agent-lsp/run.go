@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -10,9 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/lsp/wire"
@@ -28,7 +24,8 @@ type runCommand struct {
 	Script   string `placeholder:"FILE" xor:"model" help:"Answer from a script instead of a model."`
 	Record   string `placeholder:"FILE" help:"Write the model's answers as a script that replays them."`
 	RealTime bool   `help:"Sleep the latencies that a script declares."`
-	Yes      bool   `short:"y" xor:"approve" help:"Allow whatever would be asked about."`
+	Trust    bool   `help:"Trust the workspace for this run: commands and checks may run programs of it."`
+	Yes      bool   `short:"y" xor:"approve" help:"Allow whatever would be asked about, trust in the workspace included."`
 	Deny     bool   `xor:"approve" help:"Deny whatever would be asked about."`
 	Copy     bool   `help:"Work on a temporary copy of the workspace and leave the original as it is."`
 	JSON     bool   `help:"Print one transcript event a line, as JSON."`
@@ -65,7 +62,11 @@ func (r *runCommand) run(ctx context.Context, std stdio) (code int, err error) {
 	} else if !info.IsDir() {
 		return 0, fmt.Errorf("workspace: %s is not a directory", dir)
 	}
+	if r.Trust = r.Trust || r.Yes; !r.Trust && !server.TrustKnown(dir) && !r.Deny && !isTerminal(std.in) {
+		return 0, fmt.Errorf("%s is not trusted yet, and there is no terminal to ask on: --trust trusts it for this run, --yes also allows whatever would be asked about, and --deny runs nothing of it", plain(dir))
+	}
 	if r.Copy {
+		r.Trust = r.Trust || server.TrustKept(dir) // the copy is another path
 		var remove func()
 		if dir, remove, err = copyWorkspace(dir); err != nil {
 			return 0, err
@@ -89,8 +90,8 @@ func (r *runCommand) run(ctx context.Context, std stdio) (code int, err error) {
 	defer func() { <-served }()
 
 	show := &printer{out: std.out, json: r.JSON, people: people{w: std.out, calls: map[uint64]string{}}, done: make(chan struct{}), wanted: srv.StoreNamed}
-	asked := &terminal{answers: bufio.NewReader(std.in), err: std.err}
-	c := &client{transcript: show.event, approve: r.approver(asked), question: asked.question, unsaved: make(chan string, 1)}
+	ask := r.asker(std)
+	c := &client{transcript: show.event, approve: ask.approve, choose: ask.choose, question: ask.question, unsaved: make(chan string, 1)}
 	connect(context.WithoutCancel(ctx), c, fromServer, in)
 	defer in.Close() //nolint:errcheck // the server's end of it is what matters
 	return r.turn(ctx, c, dir, options, show)
@@ -168,6 +169,9 @@ func saved(ctx context.Context, c *client) error {
 // options are the initializationOptions of the server.
 func (r *runCommand) options() (map[string]any, error) {
 	options := map[string]any{}
+	if r.Trust {
+		options["trusted"] = true
+	}
 	switch {
 	case r.Script != "":
 		script, err := filepath.Abs(r.Script)
@@ -179,58 +183,6 @@ func (r *runCommand) options() (map[string]any, error) {
 		options["profile"] = r.Profile
 	}
 	return options, nil
-}
-
-// terminal asks the person on the terminal, or whoever writes into the pipe that
-// stands in for it.
-type terminal struct {
-	mu      sync.Mutex // one question at a time
-	answers *bufio.Reader
-	err     io.Writer
-}
-
-// question asks what the model wants to know. An empty line, and the input's end, is no
-// answer; a number picks an option.
-func (t *terminal) question(text string, options []string) (string, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	fmt.Fprintf(t.err, "\n%s\n", plain(text))
-	for i, o := range options {
-		fmt.Fprintf(t.err, "%d: %s\n", i+1, plain(o))
-	}
-	fmt.Fprint(t.err, "Your answer (none: dismiss): ")
-	line, err := t.answers.ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		fmt.Fprintln(t.err, "dismissed: cannot read the answer:", err)
-		return "", false
-	}
-	line = strings.TrimSpace(line)
-	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(options) {
-		return options[n-1], true
-	}
-	return line, line != ""
-}
-
-// approver answers questions by the flags, or from the terminal.
-func (r *runCommand) approver(std *terminal) func(title, detail, question string) bool {
-	return func(title, detail, question string) bool {
-		switch {
-		case r.Yes:
-			return true
-		case r.Deny:
-			return false
-		}
-		std.mu.Lock()
-		defer std.mu.Unlock()
-		fmt.Fprintf(std.err, "\n%s\n%s\n%s? [y/N] ", plain(title), plain(detail), plain(question))
-		line, err := std.answers.ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			fmt.Fprintln(std.err, "denied: cannot read the answer:", err)
-			return false
-		}
-		answer := strings.ToLower(strings.TrimSpace(line))
-		return answer == "y" || answer == "yes"
-	}
 }
 
 // printer shows the transcript and remembers how the turn went. Its methods are

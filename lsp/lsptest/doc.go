@@ -41,7 +41,7 @@
 //	-no LIST             lacks applyEdit, documentChanges, create, progress, showDocument, content, configuration, registration
 //	-transcript, -approvals, -saves   declares experimental.agent.transcript, .approvals; saves edits
 //	-edits HOW, -questions LIST, -progress HOW   as "answer" below
-//	-options JSON        initializationOptions
+//	-options JSON        initializationOptions; {"trusted": null} takes the default, true, away
 //	-settings JSON       sections for workspace/configuration
 //	-capabilities JSON   merged into the capabilities
 //	-env NAME=VALUE      for the server, repeatable

@@ -50,7 +50,8 @@ type Options struct {
 	EmptyLine bool
 	// ProcessID is told in initialize, 0 as null.
 	ProcessID int
-	// InitializationOptions are a JSON object for the server. savesEdits is added.
+	// InitializationOptions are a JSON object for the server. savesEdits is added, and
+	// trusted, unless they say otherwise.
 	InitializationOptions jsontext.Value
 	// Settings are the replies to workspace/configuration, by section.
 	Settings map[string]jsontext.Value
@@ -91,16 +92,14 @@ func (o Options) initializeParams() object {
 	if len(o.Folders) > 0 {
 		p["rootUri"] = text.URI(o.Folders[0])
 	}
-	options := object{}
+	options := object{"trusted": true} // a null among the options takes it away
 	if o.InitializationOptions != nil {
 		merge(options, o.InitializationOptions)
 	}
 	if o.SavesEdits {
 		options["savesEdits"] = true
 	}
-	if len(options) > 0 {
-		p["initializationOptions"] = options
-	}
+	p["initializationOptions"] = options
 	return p
 }
 

@@ -112,7 +112,7 @@ end
 function T.setup(entries, opts)
   opts = opts or {}
   local script = T.write(dir .. '/script-' .. vim.uv.hrtime() .. '.yaml', yaml({ version = 1, entries = entries }))
-  local settings = vim.tbl_extend('force', { approvals = 'all' }, opts.settings or {})
+  local settings = vim.tbl_extend('force', { approvals = 'all', trusted = true }, opts.settings or {})
   opts.settings = settings
   require('agent_lsp').setup(vim.tbl_extend('force', {
     cmd = { assert(vim.env.AGENT_TEST_BINARY) },

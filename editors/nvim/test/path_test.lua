@@ -37,7 +37,7 @@ end)
 T.case('a setting says where the tool is', function()
   T.setup(entries, {
     cmd_env = { PATH = bare },
-    settings = { checker = { commands = { go = { go, 'build', '-o', '/dev/null', './...' } } } },
+    settings = { trusted = true, checker = { commands = { go = { go, 'build', '-o', '/dev/null', './...' } } } },
   })
   vim.cmd('Agent restart')
   T.attached(buf)
