@@ -18,6 +18,8 @@ import (
 	htmltomarkdown "github.com/JohannesKaufmann/html-to-markdown/v2"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 	"golang.org/x/net/html/charset"
+
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // maxHops bounds how many redirects are followed.
@@ -265,7 +267,8 @@ func (t browseTool) failed(ctx context.Context, raw string, err error) Outcome {
 // page converts a response to an outcome: HTML becomes Markdown, other text stays as
 // it is, and bytes that are no text are not shown.
 func (t browseTool) page(resp *http.Response, data []byte, cut bool) Outcome {
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	declared := resp.Header.Get("Content-Type")
+	kind, _, _ := mime.ParseMediaType(declared)
 	if kind == "" {
 		kind, _, _ = mime.ParseMediaType(http.DetectContentType(data))
 	}
@@ -277,17 +280,20 @@ func (t browseTool) page(resp *http.Response, data []byte, cut bool) Outcome {
 	if resp.StatusCode >= 400 {
 		out.State = Failed
 	}
+	if packed := resp.Header.Get("Content-Encoding"); packed != "" && !strings.EqualFold(packed, "identity") {
+		out.Text = fmt.Sprintf("%s\n[%s, %d bytes: not shown, for the server sent it packed as %q, which was not asked for and cannot be read]", head, kind, len(data), clip(packed))
+		return out
+	}
 	if !isText(kind) {
 		out.Text = fmt.Sprintf("%s\n[%s, %d bytes: not shown]", head, kind, len(data))
 		return out
 	}
-	text := string(data)
-	if r, err := charset.NewReader(strings.NewReader(text), resp.Header.Get("Content-Type")); err == nil && !utf8.ValidString(text) {
-		if decoded, err := io.ReadAll(r); err == nil {
-			text = string(decoded)
-		}
+	html := kind == "text/html" || kind == "application/xhtml+xml"
+	text, note := decodedBody(data, declared, html)
+	if note != "" {
+		head += "\n[" + note + "]"
 	}
-	if kind == "text/html" || kind == "application/xhtml+xml" {
+	if html {
 		base := resp.Request.URL.Scheme + "://" + resp.Request.URL.Host
 		if md, err := htmltomarkdown.ConvertString(text, converter.WithDomain(base)); err == nil {
 			text = md
@@ -295,6 +301,29 @@ func (t browseTool) page(resp *http.Response, data []byte, cut bool) Outcome {
 	}
 	out.Text = head + "\n" + headTail(plainText([]byte(text)), t.cfg.Browse.Output)
 	return out
+}
+
+// decodedBody returns a body as UTF-8: in the encoding that a mark or the header
+// declares, even where the bytes could be UTF-8, else in one that an HTML page names
+// itself, else as what it looks like. The note says what could not be decoded.
+func decodedBody(data []byte, contentType string, html bool) (text, note string) {
+	const guessed = "windows-1252" // for bytes that are no UTF-8 and of which nothing is known
+	begin := data
+	if !html && utf8.Valid(data) {
+		begin = data[:min(len(data), len(workspace.ByteOrderMark))] // only a mark: other text declares nothing
+	}
+	enc, name, declared := charset.DetermineEncoding(begin, contentType)
+	if _, params, err := mime.ParseMediaType(contentType); err == nil && !declared && params["charset"] != "" {
+		note = fmt.Sprintf("its encoding is said to be %q, which is not known", clip(params["charset"]))
+	}
+	if name == "utf-8" || name == guessed && !declared && utf8.Valid(data) {
+		return strings.TrimPrefix(string(data), workspace.ByteOrderMark), note
+	}
+	decoded, err := enc.NewDecoder().Bytes(data)
+	if name == "replacement" || err != nil {
+		return string(data), "its encoding is one that is not decoded, for it can hide what a text says"
+	}
+	return strings.TrimPrefix(string(decoded), workspace.ByteOrderMark), note
 }
 
 func isText(kind string) bool {

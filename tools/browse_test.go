@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
 	"golang.org/x/net/dns/dnsmessage"
@@ -77,6 +78,51 @@ func TestBrowseMakesPagesReadable(t *testing.T) {
 	}
 	want(t, w.run(browseOp(srv+"/text", `{"q":1}`)), Completed, `plain{"q":1}`)
 	want(t, w.run(browseOp(srv+"/long")), Completed, "[only the first 5000 bytes were read]", "characters elided")
+}
+
+// TestABodyIsReadInTheEncodingThatIsDeclared serves bytes under headers that fit them
+// and that do not.
+func TestABodyIsReadInTheEncodingThatIsDeclared(t *testing.T) {
+	const (
+		iso2022 = "\x1b$BF|K\\\x1b(B" // 日本; every byte is ASCII
+		sjis    = "\x93\xfa\x96\x7b"
+		utf16   = "\xff\xfe\xe5\x65\x2c\x67"
+	)
+	for _, tt := range []struct{ name, kind, packed, body, want string }{
+		{"plain UTF-8", "text/plain", "", "日本", "日本"},
+		{"UTF-8 with a mark", "text/plain; charset=utf-8", "", "\ufeff日本", "日本"},
+		{"ISO-2022-JP, declared", "text/plain; charset=ISO-2022-JP", "", iso2022, "日本"},
+		{"ISO-2022-JP, of a page", "text/html; charset=iso-2022-jp", "", "<p>" + iso2022 + "</p>", "日本"},
+		{"ISO-2022-JP, by the page", "text/html", "", "<meta charset=iso-2022-jp><p>" + iso2022 + "</p>", "日本"},
+		{"Shift-JIS, declared", "application/json; charset=shift_jis", "", `{"a":"` + sjis + `"}`, `{"a":"日本"}`},
+		{"Shift-JIS, by the page", "text/html", "", "<meta charset=shift_jis><p>" + sjis + "</p>", "日本"},
+		{"Latin-1 that could be UTF-8", "text/plain; charset=iso-8859-1", "", "\xc3\xa9", "Ã©"},
+		{"Latin-1, not declared", "text/plain", "", "caf\xe9", "café"},
+		{"text that speaks of encodings", "text/plain", "", "<meta charset=iso-2022-jp> é", "<meta charset=iso-2022-jp> é"},
+		{"UTF-16 with a mark", "text/plain", "", utf16, "日本"},
+		{"UTF-16, declared", "text/plain; charset=utf-16le", "", utf16[2:], "日本"},
+		{"an unknown encoding", "text/plain; charset=klingon-8", "", "é", "[its encoding is said to be \"klingon-8\", which is not known]\né"},
+		{"one that hides text", "text/plain; charset=hz-gb-2312", "", "a~{<:Ky2;QN2~}", "[its encoding is one that is not decoded"},
+		{"brotli, not asked for", "text/plain", "br", "\x0b\x02\x80hello\x03", `[text/plain, 9 bytes: not shown, for the server sent it packed as "br"`},
+		{"packed twice", "text/html", "deflate, br", "\x0b", `[text/html, 1 bytes: not shown, for the server sent it packed as "deflate, br"`},
+		{"identity", "text/plain", "identity", "é", "é"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", tt.kind)
+				if tt.packed != "" {
+					w.Header().Set("Content-Encoding", tt.packed)
+				}
+				_, _ = io.WriteString(w, tt.body)
+			}))
+			defer srv.Close()
+			out := newWorld(t, nil, private).run(browseOp(srv.URL + "/"))
+			want(t, out, Completed, srv.URL+"/ 200\n"+tt.want)
+			if utf8.ValidString(tt.want) && strings.Contains(out.Text, "\ufffd") {
+				t.Errorf("characters are lost: %q", out.Text)
+			}
+		})
+	}
 }
 
 func TestBrowseReachesNothingInside(t *testing.T) {
