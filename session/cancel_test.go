@@ -92,7 +92,7 @@ func TestACancelWaitsForNothing(t *testing.T) {
 		}, 4, ""},
 		"the checker": {`calls: [{write: {path: new.go, text: "package main\n"}}, {read: {path: go.mod}}]`, func(r *rig, s *stuck) {
 			r.cfg.Checker = stuckChecker{s, r.cfg.Checker}
-		}, 2, "result 2 completed: created new.go: 1 line\n"},
+		}, 2, "result 2 completed: created new.go: 1 line\nnote what the cancelled call write did all the same, or until it was stopped: created new.go: 1 line\n"},
 		"a question": {`calls: [{exec: {argv: [ls]}}, {exec: {argv: [ls, -l]}}]`, func(r *rig, s *stuck) {
 			r.answer = func(ctx context.Context, _ Question) Answer {
 				s.wait(ctx)
@@ -122,7 +122,7 @@ func TestACancelWaitsForNothing(t *testing.T) {
 				t.Error("the work was not told to stop")
 			}
 			before := r.kinds()
-			late := r.next(event.KindResult)
+			late := r.next(event.KindNote)
 			close(s.release)
 			if c.late != "" {
 				r.await(late, "what was done all the same")

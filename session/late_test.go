@@ -71,7 +71,7 @@ func TestWhatComesAfterACancelLeadsToNothing(t *testing.T) {
 		}, ""},
 		"an edit": {`write: {path: new.go, text: "package main\n"}`, func(r *rig, s *stuck) Editor {
 			return lateRig{r, lateWorkspace{r.disk, s}}
-		}, "result 2 completed: created new.go: 1 line\n"},
+		}, "result 2 completed: created new.go: 1 line\nnote what the cancelled call write did all the same, or until it was stopped: created new.go: 1 line\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, broken, "version: 1\nentries:\n  - {when: \"1/1\", calls: [{"+c.first+"}, {exec: {argv: [ls]}}]}\n")

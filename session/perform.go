@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/core"
 	"github.com/agent-lsp/agent-lsp/session/event"
@@ -20,8 +21,22 @@ const refusedPrefix = "refused: "
 // rejectedPrefix starts the result of a call that a person or a rule did not allow.
 const rejectedPrefix = "rejected: "
 
-// cancelledText is the result of the calls of a turn that was cancelled.
-const cancelledText = "cancelled"
+// cancelledText is the result of the calls of a turn that was cancelled before they
+// began.
+const cancelledText = "cancelled: not started"
+
+// cancelled is the result of the call when its turn is cancelled: whether it had begun.
+// What it did until then follows in a note; see late.
+func (c *call) cancelled() string {
+	began := c.began.Load()
+	if began == 0 {
+		return cancelledText
+	}
+	if took := time.Since(time.Unix(0, began)).Truncate(time.Second); took > 0 {
+		return "cancelled: stopped after " + took.String()
+	}
+	return "cancelled: stopped within a second"
+}
 
 // perform runs the calls of one reply: those that only read side by side, those
 // that change something in their order. Results reach the core in the order of
@@ -117,6 +132,7 @@ func (s *Session) runCall(t *turn, p *performed) tools.Outcome {
 	if p.decision.Mutates {
 		s.work.begin(t.id, p.call.id)
 	}
+	p.call.began.Store(time.Now().UnixNano())
 	label := fmt.Sprintf("Agent, turn %d: %s", t.id, titleOf(t.prompt))
 	out := s.tools.Run(t.ctx, p.call.op, label)
 	if out.Again != nil && t.ctx.Err() == nil {
@@ -163,13 +179,7 @@ func (s *Session) finishCall(t *turn, c *call, out tools.Outcome) {
 	out.Text = cut(out.Text, s.resultBound(t), "a result")
 	res := resultOf(t, c, out)
 	if _, waiting := t.calls[c.id]; !waiting || t.finished || s.broken != nil {
-		// The turn ended first, with a result for the call, which stands. What the
-		// call still did is kept, so that undo and a person can see it.
-		if out.Edit != nil {
-			if _, err := s.journal.record(s.ctx, res); err != nil && s.ctx.Err() == nil {
-				s.log.Error("record a late edit", "session", s.id, "path", out.Edit.Path, "err", err)
-			}
-		}
+		s.late(t, c, out, res)
 		return
 	}
 	delete(t.calls, c.id)
@@ -181,6 +191,25 @@ func (s *Session) finishCall(t *turn, c *call, out tools.Outcome) {
 	}
 	t.watch(c, res)
 	s.step(outputOf(c, res), res)
+}
+
+// late records what a call did whose turn ended first, with a result for the call, which
+// stands: undo and a person see it in the call's second result, and the model reads it
+// before the next prompt. Loop only.
+func (s *Session) late(t *turn, c *call, out tools.Outcome, res *event.Result) {
+	if out.Edit == nil && (effectOf(s.ctx, s.tools, c) != tools.Run.String() || !didSomething(out)) {
+		return
+	}
+	note := &event.Note{Turn: t.id, Model: true, Text: fmt.Sprintf("what the cancelled call %s did all the same, or until it was stopped: %s", c.name, out.Text)}
+	if _, err := s.journal.record(s.ctx, res, note); err != nil && s.ctx.Err() == nil {
+		s.log.Error("record what a cancelled call did", "session", s.id, "tool", c.name, "err", err)
+	}
+}
+
+// didSomething reports whether the outcome of a command tells more than that it was
+// stopped.
+func didSomething(out tools.Outcome) bool {
+	return out.State != tools.Cancelled || len(out.Touched) > 0 || strings.Contains(out.Text, "\n") && !strings.HasSuffix(out.Text, tools.NoOutput)
 }
 
 // outputOf is a result as the core takes it.

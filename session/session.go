@@ -102,6 +102,7 @@ type call struct {
 	effect  string // as journaled; "" for one of a transcript of before
 	op      tools.Op
 	refused bool          // by the core, which makes its result itself
+	began   atomic.Int64  // when its tool started, in Unix nanoseconds; 0 before
 	lost    *event.Result // what the core could not take
 }
 
@@ -283,7 +284,7 @@ func (s *Session) end(t *turn, why event.Payload) {
 func (t *turn) cutOff() []event.Payload {
 	var out []event.Payload
 	for _, c := range sortedCalls(t.calls) {
-		r := &event.Result{Turn: t.id, ID: c.id, Call: c.index, State: event.Cancelled, Text: cancelledText}
+		r := &event.Result{Turn: t.id, ID: c.id, Call: c.index, State: event.Cancelled, Text: c.cancelled()}
 		if c.lost != nil {
 			r.Edit, r.Changed = c.lost.Edit, c.lost.Changed
 		}

@@ -203,7 +203,7 @@ func ended(spec proc.Spec, r proc.Result, keep int) string {
 	var b strings.Builder
 	b.WriteString(head)
 	if strings.TrimSpace(stdout) == "" && strings.TrimSpace(stderr) == "" {
-		b.WriteString("\n[no output]")
+		b.WriteString("\n" + NoOutput)
 		return b.String()
 	}
 	if strings.TrimSpace(stdout) != "" {
@@ -214,6 +214,9 @@ func ended(spec proc.Spec, r proc.Result, keep int) string {
 	}
 	return b.String()
 }
+
+// NoOutput ends the text of a command that printed nothing and changed no file.
+const NoOutput = "[no output]"
 
 // touchedText lists the files that a command changed, for the model.
 func touchedText(paths []string) string {

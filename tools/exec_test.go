@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +36,7 @@ func TestExecTellsHowItEnded(t *testing.T) {
 		{"signal", execOp("sh", "-c", "kill -SEGV $$"), Failed, "killed by SIGSEGV\n[no output]"},
 		{"time", execOp("sh", "-c", "echo part; exec sleep 100"), Failed, "timed out: it did not end within 0.3s and was killed\npart"},
 		{"left in the background", execOp("sh", "-c", "sleep 100 & echo hi"), Completed, "exit code 0; what it left running in the background was ended\nhi"},
+		{"waited for", execOp("sh", "-c", "sleep 0 >/dev/null & wait; echo hi"), Completed, "exit code 0\nhi"},
 		{"no shell", execOp("echo", "$HOME; *", "`x`"), Completed, "exit code 0\n$HOME; * `x`"},
 		{"directory", Op{Exec: &abi.Exec{Argv: []string{"ls"}, Cwd: &d}}, Completed, "exit code 0\nx"},
 		{"secrets", execOp("sh", "-c", `echo "$MY_API_KEY|$NAMED|$PLAIN|$KEPT"`), Completed, "exit code 0\n|||shown"},
@@ -57,6 +59,29 @@ func TestExecTellsHowItEnded(t *testing.T) {
 			}
 			if got.State != tt.state || !same {
 				t.Errorf("got %s %q, want %s %q", got.State, got.Text, tt.state, tt.text)
+			}
+		})
+	}
+}
+
+// TestWhatIsLeftRunningIsSaid, wherever its output goes.
+func TestWhatIsLeftRunningIsSaid(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("what a program leaves has another parent here")
+	}
+	w := newWorld(t, nil)
+	for name, script := range map[string]string{
+		"its output here":         "sleep 100 & echo hi",
+		"its output elsewhere":    "sleep 100 >/dev/null 2>&1 & echo hi",
+		"nohup":                   "nohup sleep 100 >/dev/null 2>&1 & echo hi",
+		"in a session of its own": "setsid sleep 100 >/dev/null 2>&1 & echo hi",
+		"an orphan's orphan":      "(setsid sh -c 'sleep 100 & sleep 100' >/dev/null 2>&1 &) ; echo hi",
+		"one that ignores ends":   "(trap '' TERM HUP; sleep 100) >/dev/null 2>&1 & echo hi",
+	} {
+		t.Run(name, func(t *testing.T) {
+			const text = "exit code 0; what it left running in the background was ended\nhi"
+			if got := w.run(execOp("sh", "-c", script)); got.State != Completed || got.Text != text {
+				t.Errorf("got %s %q, want %q", got.State, got.Text, text)
 			}
 		})
 	}

@@ -70,8 +70,8 @@ type Result struct {
 	// TimedOut says that the time was up, Cancelled that the context was done
 	// before: the group was ended, and the streams have what it printed until then.
 	TimedOut, Cancelled bool
-	// LeftRunning says that the program ended by itself and left others running
-	// that kept its output open; they were ended.
+	// LeftRunning says that the program ended by itself and left others running; they
+	// were ended.
 	LeftRunning bool
 	// Offline says that the program, or something that it started, tried to reach
 	// another machine from a sandbox without network, as the kernel counted.
@@ -178,6 +178,9 @@ type child interface {
 	// done is closed when the program itself has ended; what it started may still
 	// run.
 	done() <-chan struct{}
+	// alone waits, at most for this long, for what the program started to end as well,
+	// and reports whether it has; true where that is not known.
+	alone(within time.Duration) bool
 	// terminate requests the group to end.
 	terminate()
 	// destroy kills the program and everything that it started, waits until the
@@ -232,7 +235,7 @@ func run(ctx context.Context, path string, spec Spec) (Result, error) {
 		grace.Stop()
 	}
 	if ended {
-		r.LeftRunning = !awaitBoth(out, errs, drain)
+		r.LeftRunning = !awaitBoth(out, errs, drain) || !c.alone(drain)
 	}
 	e, err := c.destroy()
 	r.Offline = e.offline

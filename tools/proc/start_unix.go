@@ -63,6 +63,9 @@ func startError(err error) error {
 
 func (d *direct) done() <-chan struct{} { return d.exited }
 
+// alone does not know: what the program left has another parent.
+func (d *direct) alone(time.Duration) bool { return true }
+
 func (d *direct) terminate() { _ = unix.Kill(-d.cmd.Process.Pid, unix.SIGTERM) }
 
 func (d *direct) destroy() (exit, error) {

@@ -71,6 +71,9 @@ func (j *jobObject) assign() error {
 
 func (j *jobObject) done() <-chan struct{} { return j.exited }
 
+// alone does not know.
+func (j *jobObject) alone(time.Duration) bool { return true }
+
 // terminate requests an end as far as the system can: a console program gets a break.
 func (j *jobObject) terminate() {
 	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(j.cmd.Process.Pid))

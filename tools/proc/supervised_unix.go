@@ -228,6 +228,17 @@ func (s *supervised) follow(first chan<- error) {
 
 func (s *supervised) done() <-chan struct{} { return s.exited }
 
+func (s *supervised) alone(within time.Duration) bool {
+	t := time.NewTimer(within)
+	defer t.Stop()
+	select {
+	case <-s.gone:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
 func (s *supervised) order(kill string) {
 	if b, err := frame(order{Kill: kill}); err == nil {
 		_ = s.link.send(b, nil) // a supervisor that is gone has ended everything
