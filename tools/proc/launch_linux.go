@@ -88,13 +88,13 @@ func (l *launcher) surrender(s Sandbox) error {
 	}
 	f := filter{inet: true, unixSockets: true}
 	if s.Mechanism == Landlock {
-		f = filter{inet: s.Network, count: !s.Network, unixSockets: abi >= abiResolveUnix || len(s.Sockets) > 0, keep: []int{os.Getpid(), unix.Gettid()}}
+		f = filter{inet: s.Network, count: !s.Network, attributes: readsMemory(), unixSockets: abi >= abiResolveUnix || len(s.Sockets) > 0, keep: []int{os.Getpid(), unix.Gettid()}}
 	} else if s.Network && abi < abiScopes {
 		f.unixSockets = len(s.Sockets) > 0 // abstract ones are the host's
 	}
 	listener, err := f.install()
 	if err == nil && listener >= 0 {
-		go refuseSockets(listener, &l.refused)
+		go referee{listener, s.Writable, &l.refused}.run()
 	}
 	return err
 }

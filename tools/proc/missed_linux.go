@@ -4,10 +4,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 )
 
 // missed returns how often what this supervisor started tried to reach another machine
@@ -57,41 +53,4 @@ func counted(file string, names ...string) int64 {
 		heading = f
 	}
 	return sum
-}
-
-// notification and reply are the kernel's seccomp_notif and seccomp_notif_resp.
-type (
-	notification struct {
-		id         uint64
-		pid, flags uint32
-		nr         int32
-		arch       uint32
-		ip         uint64
-		args       [6]uint64
-	}
-	reply struct {
-		id    uint64
-		val   int64
-		errno int32
-		flags uint32
-	}
-)
-
-// refuseSockets refuses the sockets that a filter leaves to this process, and counts
-// them, until no process has the filter any more.
-func refuseSockets(listener int, count *atomic.Int64) {
-	for {
-		var n notification
-		_, _, err := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n)))
-		switch err {
-		case 0:
-		case unix.EINTR, unix.ENOENT: // ENOENT: who made the call was killed meanwhile
-			continue
-		default:
-			return
-		}
-		count.Add(1)
-		r := reply{id: n.id, errno: -int32(unix.EACCES)}
-		_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&r))) // ENOENT as above
-	}
 }

@@ -128,12 +128,12 @@ const ownCache = "agent-lsp"
 
 // Scratch returns absolute paths that a confined program should be able to write
 // besides its workspace, since hardly any build runs without: temporary files,
-// the harmless devices, and the caches of build tools as the environment and the
+// the harmless devices, of which terminals are none, and the caches of build tools as the environment and the
 // home directory in it place them. The server's own cache is not among them.
 func Scratch(env []string) []string {
 	out := []string{os.TempDir()}
 	if runtime.GOOS != "windows" {
-		out = append(out, "/tmp", "/var/tmp", "/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/shm", "/dev/ptmx", "/dev/pts")
+		out = append(out, "/tmp", "/var/tmp", "/dev/null", "/dev/zero", "/dev/full", "/dev/shm")
 	}
 	add := func(dir string) {
 		if filepath.IsAbs(dir) && filepath.Dir(dir) != dir && !slices.Contains(out, dir) {

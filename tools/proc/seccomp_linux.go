@@ -36,7 +36,8 @@ const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID 
 // filter says what a filter refuses besides refusedCalls.
 type filter struct {
 	inet, unixSockets bool  // whether such sockets may be made
-	count             bool  // has internet sockets refused by whom install's listener is for
+	count             bool  // leaves the refusal of internet sockets to a referee
+	attributes        bool  // leaves changes of modes, owners and times to a referee
 	keep              []int // this process and its threads that must not be signalled
 }
 
@@ -121,7 +122,14 @@ func (f filter) assemble() (program, error) {
 		p.arg(1)
 		p.value(unix.TIOCSTI, unix.EPERM)
 		p.value(unix.TIOCLINUX, unix.EPERM)
+		if f.attributes {
+			p.value(unix.FS_IOC_SETFLAGS, unix.EPERM)
+			p.value(fsSetXattr, unix.EPERM)
+		}
 	})
+	if f.attributes {
+		f.leaveAttributes(&p)
+	}
 	f.sockets(&p)
 	f.signals(&p)
 	p.allow()
@@ -180,8 +188,8 @@ func (f filter) signals(p *program) {
 }
 
 // install puts the filter on this thread and what it starts from now on. The listener
-// gets the internet sockets that are to be refused, see refuseSockets; it is -1 when
-// there is none to count, or when the kernel allows no listener.
+// is a referee's; it is -1 when the filter leaves nothing to one, or when the kernel
+// allows none.
 func (f filter) install() (listener int, err error) {
 	p, err := f.assemble()
 	if err != nil {
@@ -195,18 +203,18 @@ func (f filter) install() (listener int, err error) {
 		return -1, fmt.Errorf("give up new privileges: %w", err)
 	}
 	var flags uintptr
-	if f.count {
+	if f.count || f.attributes {
 		flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
 	}
 	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(p)
 	switch {
-	case errno != 0 && f.count: // another listener is above this one
-		f.count = false
+	case errno != 0 && flags != 0: // another listener is above this one
+		f.count, f.attributes = false, false
 		return f.install()
 	case errno != 0:
 		return -1, fmt.Errorf("filter system calls: %w", errno)
-	case !f.count:
+	case flags == 0:
 		return -1, nil
 	}
 	return int(fd), nil
