@@ -65,6 +65,52 @@ func TestHostModulesThatAreNoCoreAreErrorsNotCrashes(t *testing.T) {
 	hostIs(t, err, ErrHandle)
 }
 
+// TestHostClosingACoreWaitsForCalls ends a core with a call inside, which must not
+// lose its memory under it.
+func TestHostClosingACoreWaitsForCalls(t *testing.T) {
+	s := hostFakeSession(t, hostFakeCore(hostSaves, hostExport{"dev_step", 4, true, true, hostSpin}))
+	stepped := make(chan error, 1)
+	go func() {
+		_, err := s.Step(t.Context(), Event{Timer: true})
+		stepped <- err
+	}()
+	until := func(what string, done func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(30 * time.Second); !done(); runtime.Gosched() {
+			if time.Now().After(deadline) {
+				t.Fatalf("waited in vain: %s", what)
+			}
+		}
+	}
+	until("a call does not lock the core", func() bool {
+		if s.core.mu.TryLock() {
+			s.core.mu.Unlock()
+			return false
+		}
+		return true
+	})
+	s.core.mu.RLock() // a second call, which does not end yet
+	closed := make(chan error, 1)
+	go func() { closed <- s.core.Close(context.Background()) }()
+	hostIs(t, <-stepped, ErrHandle)
+	until("Close does not wait for its turn", func() bool {
+		if s.core.mu.TryRLock() {
+			s.core.mu.RUnlock()
+			return false
+		}
+		return true
+	})
+	select {
+	case <-closed:
+		t.Error("the core was closed with a call inside")
+	default:
+	}
+	s.core.mu.RUnlock()
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestHostEachStatusHasItsError(t *testing.T) {
 	ctx := t.Context()
 	for status, want := range map[int32]error{

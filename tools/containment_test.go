@@ -192,7 +192,8 @@ func TestGitsOwnFilesAndTheAgentsAreNeverWritten(t *testing.T) {
 	for _, p := range []string{
 		".git/hooks/pre-commit", ".git/config", ".GIT/config", ".Git/hooks/post-checkout", ".git./config", ".git /config", ".g\u200cit/config",
 		"git~1/config", "GIT~1/config", ".git::$INDEX_ALLOCATION/config", "sub/.git/hooks/x", "sub/.git", "innocent/config", "innocent/hooks/y", "d/../.git/config",
-		filepath.Join(w.dir, ".git/config"), "state/db", "state/new", ".agent-lsp/x",
+		filepath.Join(w.dir, ".git/config"), "state/db", "state/new",
+		".agent-lsp/x", ".Agent-LSP/x", ".agent-lsp./x", ".agent-lsp /x", ".agent-lsp::$DATA/x", "sub/.AGENT-LSP/y", ".agent\u200c-lsp/x",
 	} {
 		for _, op := range []Op{writeOp(p, "x\n"), patchOp(p, "@@ -0,0 +1 @@\n+x\n"), patchOp(p, "@@ -1 +1 @@\n-old\n+x\n")} {
 			want(t, w.run(op), Failed, "never written to")

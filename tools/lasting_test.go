@@ -56,6 +56,7 @@ var granted = []struct {
 	{"git push origin main", "exactly this command", []string{"git push origin main", "GIT push origin main"}, []string{"git push --force origin main", "git push", "git push origin main --receive-pack=./x"}},
 	{"GIT config user.name x", "exactly this command", nil, []string{"GIT config core.sshCommand ./x", "git config core.pager ./x"}},
 	{"python3 -m pytest", "exactly this command", []string{"python3 -m pytest"}, []string{"python3 -m pytest -p evil", "python3 -c x", "python3 -m http.server"}},
+	{"python3 manage one", "exactly this command", nil, []string{"python3 manage two", "python3 manage", "/usr/bin/python3 manage two"}},
 	{"node build.js", "exactly this command", nil, []string{"node build.js --require=./x", "node -e x", "node"}},
 	{"env", "exactly this command", nil, []string{"env rm x", "env A=b go test"}},
 	{"env A=b go test", "exactly this command", nil, []string{"go test -exec ./x", "env A=b go test -v", "env go test"}},
