@@ -67,6 +67,7 @@ var corpus = []struct {
 	{"context is missing in the file", abc, "@@ -1,3 +1,3 @@\n x\n-b\n+B\n c\n", "", "hunk 1 (@@ -1,3 +1,3 @@) matches nowhere"},
 	{"a context line is left out", ten, "@@ -1,4 +1,4 @@\n 1\n 2\n-4\n+four\n", "", "Its line 3 is \"4\", but line 3 of the file is \"3\""},
 	{"second hunk fits nowhere", ten, "@@ -1,2 +1,2 @@\n 1\n-2\n+two\n@@ -5,1 +5,1 @@\n-fife\n+five\n", "", "hunk 2 (@@ -5,1 +5,1 @@) matches nowhere; nothing was applied"},
+	{"only what is added is in the file", "x\n}\ny\n", "@@\n-foo\n+}\n", "", "matches nowhere"},
 	{"empty file, but lines are shown", "", "@@ -1 +1 @@\n-a\n+b\n", "", "The file is empty"},
 
 	// Ambiguity.
@@ -75,6 +76,7 @@ var corpus = []struct {
 	{"heading tells apart", goSrc, "@@ -8,2 +8,2 @@ func B() int {\n \treturn 1\n-}\n+} // x\n", strings.Replace(goSrc, "}\n", "}\n", 1)[:len(goSrc)-2] + "} // x\n", ""},
 	{"heading names neither", goSrc, "@@ -8,2 +8,2 @@ func C() int {\n \treturn 1\n-}\n+} // x\n", "", "matches at lines"},
 	{"three places", "x\nx\nx\n", "@@ -1 +1 @@\n-x\n+y\n", "", "lines 1, 2 and 3"},
+	{"an end of the file that is not there does not tell apart", "a\nb\na\nb\nc\n", "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+B\n\\ No newline at end of file\n", "", "matches at lines 1 and 3"},
 	{"end of file tells apart", "x\ny\nx\ny", "@@ -3,2 +3,2 @@\n x\n-y\n\\ No newline at end of file\n+Y\n\\ No newline at end of file\n", "x\ny\nx\nY", ""},
 
 	// Insertions without context.
@@ -94,6 +96,7 @@ var corpus = []struct {
 	{"below an anchor that is there twice", "func A\nfunc A\n", "@@ func A\n+// note\n", "", `"func A" is in lines 1 and 2`},
 	{"anchor and context", goSrc, "@@ func B() int {\n-\treturn 1\n+\treturn 2\n", strings.TrimSuffix(goSrc, "\treturn 1\n}\n") + "\treturn 2\n}\n", ""},
 	{"anchor is the first line of the context", goSrc, "@@ func B() int {\n func B() int {\n-\treturn 1\n+\treturn 2\n", strings.TrimSuffix(goSrc, "\treturn 1\n}\n") + "\treturn 2\n}\n", ""},
+	{"an anchor twice", "class A\n  x\nclass A\n  x\n", "@@ class A\n@@ class A\n-  x\n+  y\n", "", "matches at lines 2 and 4"},
 	{"anchors within each other", "class A:\n  def f:\n    x\nclass B:\n  def f:\n    x\n", "@@ class B:\n@@ def f:\n-    x\n+    y\n", "class A:\n  def f:\n    x\nclass B:\n  def f:\n    y\n", ""},
 
 	// Line endings, marks and the last line.

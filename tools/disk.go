@@ -155,22 +155,26 @@ func replaceFile(dir *os.Root, base, before, after string) error {
 	if err != nil {
 		return err
 	}
-	// Between the reading and the renaming someone else may have written: look
-	// once more, as late as possible.
-	now, err := dir.Lstat(base)
+	return temp.replace(base, old)
+}
+
+// replace puts the temporary file in the place of another, which is as it was found.
+// Someone else may have written since: replace looks once more, as late as possible.
+func (t *temporary) replace(base string, old *stored) error {
+	now, err := t.dir.Lstat(base)
 	if err == nil && (!os.SameFile(old.FileInfo, now) || !now.ModTime().Equal(old.ModTime()) || now.Size() != old.Size()) {
 		err = ErrStale
 	}
 	if err == nil {
-		err = dir.Rename(temp.name, base)
+		err = t.dir.Rename(t.name, base)
 	}
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = ErrStale
 		}
-		return errors.Join(err, temp.remove())
+		return errors.Join(err, t.remove())
 	}
-	return temp.close()
+	return t.close()
 }
 
 // writable refuses a file that the user may not write, as a shell does: that its

@@ -26,19 +26,29 @@ type temporary struct {
 	file *os.File // nil once it is closed
 }
 
-// writeTemp writes a text to a new file in dir. With like, the file gets that one's
-// mode and extended attributes and, where possible, its owner.
-func writeTemp(dir *os.Root, text string, like *stored) (*temporary, error) {
+// newTemp makes an empty temporary file. With like, nobody else may read it until it
+// has that one's mode.
+func newTemp(dir *os.Root, like *stored) (*temporary, error) {
 	t := &temporary{dir: dir, name: ".agent-lsp-" + rand.Text()[:12] + ".tmp"}
 	perm := fs.FileMode(0o666)
 	if like != nil {
-		perm = 0o600 // until the mode is known to be right
+		perm = 0o600
 	}
 	var err error
 	if t.file, err = dir.OpenFile(t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm); err != nil {
 		return nil, err
 	}
 	lock(t.file)
+	return t, nil
+}
+
+// writeTemp writes a text to a new file in dir. With like, the file gets that one's
+// mode and extended attributes and, where possible, its owner.
+func writeTemp(dir *os.Root, text string, like *stored) (*temporary, error) {
+	t, err := newTemp(dir, like)
+	if err != nil {
+		return nil, err
+	}
 	_, err = io.WriteString(t.file, text)
 	if err == nil && like != nil {
 		keepOwner(t.file, like)
