@@ -150,8 +150,11 @@ func (m *markdown) result(p *event.Result) {
 	if p.State != event.Completed {
 		m.para("*" + escapeInline(string(p.State)) + "*")
 	}
-	if p.Edit != nil && p.Edit.Diff != "" {
-		m.fence("diff", p.Edit.Diff)
+	for _, e := range p.Edits() {
+		if e.Diff == "" {
+			continue
+		}
+		m.fence("diff", e.Diff)
 	}
 	if p.Text != "" {
 		m.fence("", p.Text)

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/tools"
@@ -88,32 +89,76 @@ func (l *log) knownOutcome(s *Session, c *call) (tools.Outcome, bool) {
 	if effect != tools.Write.String() {
 		return tools.Outcome{State: tools.State(event.Interrupted), Text: l.cutOff(s.ctx, s, c)}, true
 	}
-	intent := l.intents[c.id]
-	if intent == nil {
-		return tools.Outcome{}, false // the edit was not begun
+	intents := l.intents[c.id]
+	if len(intents) == 0 {
+		return tools.Outcome{}, false // no edit was begun
 	}
-	e := intent.Edit
-	now, text := s.work.hashNow(e.Path)
-	switch now {
-	case e.After:
-		s.tools.Remember(map[string]string{e.Path: e.After})
-		done := tools.Outcome{State: tools.Completed, Text: intent.Text, Edit: &tools.Change{
-			Path: e.Path, Created: e.Before == "", After: text,
-		}}
-		if !done.Edit.Created {
-			before, err := inflate(e.Base)
-			if err != nil {
-				s.log.Warn("the text before an edit is not kept; it cannot be undone", "path", e.Path, "err", err)
-				done.Edit = nil
-			} else {
-				done.Edit.Before = before
-			}
+	landed, open, known := s.work.landed(intents)
+	switch {
+	case !known:
+		return tools.Outcome{State: tools.State(event.Interrupted), Text: interruptedText}, true
+	case len(landed) == 0:
+		return tools.Outcome{}, false
+	case open > 0: // all or none: those that were made are taken back, and all are made again
+		if err := s.work.takeBack(s.ctx, landed, intents); err != nil {
+			s.log.Warn("take back edits that were made without the others of their call", "call", c.id, "err", err)
+			return tools.Outcome{State: tools.State(event.Interrupted), Text: interruptedText}, true
 		}
-		return done, true
-	case e.Before:
 		return tools.Outcome{}, false
 	}
-	return tools.Outcome{State: tools.State(event.Interrupted), Text: interruptedText}, true
+	out := tools.Outcome{State: tools.Completed, Text: intents[0].Text}
+	for i, change := range landed {
+		s.tools.Remember(map[string]string{change.Path: intents[i].Edit.After})
+		if err := restoreBefore(change, intents[i].Edit); err != nil {
+			s.log.Warn("the text before an edit is not kept; it cannot be undone", "path", change.Path, "err", err)
+			continue
+		}
+		if out.Edit == nil {
+			out.Edit = change
+		} else {
+			out.More = append(out.More, change)
+		}
+	}
+	return out, true
+}
+
+// landed returns the edits that the files show as made, without their texts before, and
+// how many are not made. Known is false when a file has neither text.
+func (w *workspace) landed(intents []*event.Intent) (made []*tools.Change, open int, known bool) {
+	for _, intent := range intents {
+		e := intent.Edit
+		switch now, text := w.hashNow(e.Path); now {
+		case e.After:
+			made = append(made, &tools.Change{Path: e.Path, Created: e.Before == "", Deleted: e.After == "", After: text})
+		case e.Before:
+			open++
+		default:
+			return nil, 0, false
+		}
+	}
+	return made, open, true
+}
+
+// restoreBefore sets a change's text before from what its intent keeps.
+func restoreBefore(c *tools.Change, e *event.Edit) (err error) {
+	if !c.Created {
+		c.Before, err = inflate(e.Base)
+	}
+	return err
+}
+
+// takeBack reverts edits that landed.
+func (w *workspace) takeBack(ctx context.Context, landed []*tools.Change, intents []*event.Intent) error {
+	var back []tools.Edit
+	for _, c := range landed {
+		i := slices.IndexFunc(intents, func(i *event.Intent) bool { return i.Edit.Path == c.Path })
+		if err := restoreBefore(c, intents[i].Edit); err != nil {
+			return err
+		}
+		_, open := w.Buffer(c.Path)
+		back = append(back, tools.Edit{Path: c.Path, Create: c.Deleted, Delete: c.Created, Before: c.After, After: c.Before, Open: open})
+	}
+	return tools.ApplyAll(ctx, w.Workspace, back)
 }
 
 // hashNow is the hash of a file's text and the text, the buffer's first; both

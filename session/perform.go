@@ -82,8 +82,8 @@ func (s *Session) performExcept(t *turn, calls []*call, outcomes map[uint64]tool
 		wg.Wait()
 		for j := range group {
 			p := &group[j]
-			if p.outcome.Edit != nil {
-				edited = append(edited, p.outcome.Edit.Path)
+			for _, c := range p.outcome.Changes() {
+				edited = append(edited, c.Path)
 			}
 			if i+j == lastEdit && len(edited) > 0 && t.ctx.Err() == nil {
 				p.outcome.Text += s.check(t, edited)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -14,11 +15,11 @@ import (
 // log is a session's transcript with what is under way at its end.
 type log struct {
 	events  []logged
-	intents map[uint64]*event.Intent // by call: what an edit was about to do
-	asked   map[uint64]bool          // calls that wait for the person's word
-	ask     *ask                     // the model call that awaits its reply
-	rounds  map[uint64]int           // by turn
-	calls   []*call                  // dispatched, without a result
+	intents map[uint64][]*event.Intent // by call: what its edits were about to do, the last of each file
+	asked   map[uint64]bool            // calls that wait for the person's word
+	ask     *ask                       // the model call that awaits its reply
+	rounds  map[uint64]int             // by turn
+	calls   []*call                    // dispatched, without a result
 }
 
 type logged struct {
@@ -41,7 +42,7 @@ type reading struct {
 // under way.
 func readLog(ctx context.Context, s *Session) (*log, error) {
 	r := &reading{
-		log:     &log{intents: map[uint64]*event.Intent{}, asked: map[uint64]bool{}, rounds: map[uint64]int{}},
+		log:     &log{intents: map[uint64][]*event.Intent{}, asked: map[uint64]bool{}, rounds: map[uint64]int{}},
 		session: s, open: map[uint64]*turn{}, waiting: map[uint64]*call{}, refused: map[uint64]*call{}, seen: map[string]string{},
 	}
 	for e, err := range s.journal.store.Transcript(ctx, s.id, nil) {
@@ -96,7 +97,7 @@ func (r *reading) take(index uint64, p event.Payload) {
 	case *event.Approval:
 		r.asked[p.ID] = p.State == "asked" && !p.Again
 	case *event.Intent:
-		r.intents[p.ID] = p
+		r.intents[p.ID] = append(slices.DeleteFunc(r.intents[p.ID], func(o *event.Intent) bool { return o.Edit.Path == p.Edit.Path }), p)
 	case *event.Result:
 		r.result(p)
 	case *event.Summary:
@@ -140,8 +141,8 @@ func (r *reading) countRequest(profile, step, providerID string) {
 }
 
 func (r *reading) result(p *event.Result) {
-	if p.Edit != nil {
-		r.seen[p.Edit.Path] = p.Edit.After
+	for _, e := range p.Edits() {
+		r.seen[e.Path] = cmp.Or(e.Read, e.After)
 	}
 	c := r.waiting[p.ID]
 	if c != nil && p.State == event.Completed {

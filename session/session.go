@@ -286,7 +286,7 @@ func (t *turn) cutOff() []event.Payload {
 	for _, c := range sortedCalls(t.calls) {
 		r := &event.Result{Turn: t.id, ID: c.id, Call: c.index, State: event.Cancelled, Text: c.cancelled()}
 		if c.lost != nil {
-			r.Edit, r.Changed = c.lost.Edit, c.lost.Changed
+			r.Edit, r.More, r.Changed = c.lost.Edit, c.lost.More, c.lost.Changed
 		}
 		out = append(out, r)
 	}

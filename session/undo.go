@@ -3,7 +3,9 @@ package session
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -52,7 +54,7 @@ func (m *Manager) Undo(ctx context.Context, r UndoRequest) (Undone, error) {
 	for i := range plan {
 		plan[i].Label = fmt.Sprintf("Undo agent turn %d", turn)
 	}
-	if err := s.work.applyAll(ctx, plan); err != nil {
+	if err := tools.ApplyAll(ctx, s.work.Workspace, plan); err != nil {
 		return Undone{}, fmt.Errorf("undo turn %d: %w", turn, err)
 	}
 	out := Undone{Session: s.id, Turn: turn, NotCovered: touched, Files: []string{}}
@@ -66,6 +68,7 @@ func (m *Manager) Undo(ctx context.Context, r UndoRequest) (Undone, error) {
 	for _, e := range edits {
 		note.Undid = append(note.Undid, e.index)
 	}
+	note.Undid = slices.Compact(note.Undid)
 	note.Text = fmt.Sprintf("the user undid the edits of turn %d in %s", turn, strings.Join(out.Files, ", "))
 	if _, err := s.journal.record(ctx, note); err != nil {
 		return out, fmt.Errorf("record the undo: %w", err)
@@ -87,17 +90,23 @@ func (m *Manager) undoable(r UndoRequest) (*Session, error) {
 
 // madeEdit is an edit of the transcript that stands.
 type madeEdit struct {
-	index, turn   uint64
-	path          string
-	created       bool
-	before, after string
+	index, turn      uint64 // of the result, which may have several
+	path             string
+	created, deleted bool
+	before, after    string
+}
+
+// baseOf names the text before an edit: by its call and path.
+type baseOf struct {
+	call uint64
+	path string
 }
 
 // edits are those that an undo request names, in order, and the files that
 // commands changed in the same turn.
 func (j *journal) edits(ctx context.Context, r UndoRequest) ([]madeEdit, []string, error) {
 	results := map[uint64]*event.Result{}
-	bases := map[uint64]string{}
+	bases := map[baseOf]string{}
 	var order []uint64
 	undone := map[uint64]bool{}
 	for e, err := range j.events(ctx, nil) {
@@ -115,7 +124,7 @@ func (j *journal) edits(ctx context.Context, r UndoRequest) ([]madeEdit, []strin
 				order = append(order, e.Index)
 			}
 		case *event.Intent:
-			bases[p.ID] = p.Edit.Base
+			bases[baseOf{p.ID, p.Edit.Path}] = p.Edit.Base
 		case *event.Note:
 			for _, i := range p.Undid {
 				undone[i] = true
@@ -137,11 +146,14 @@ func (j *journal) edits(ctx context.Context, r UndoRequest) ([]madeEdit, []strin
 		if p.Edit == nil || undone[i] || r.Edit != nil && *r.Edit != i {
 			continue
 		}
-		made, err := restoreEdit(i, p, bases[p.ID])
-		if err != nil {
-			return nil, nil, err
+		for _, e := range p.Edits() {
+			made, err := restoreEdit(e, bases[baseOf{p.ID, e.Path}])
+			if err != nil {
+				return nil, nil, err
+			}
+			made.index, made.turn = i, p.Turn
+			out = append(out, made)
 		}
-		out = append(out, made)
 	}
 	slices.Sort(touched)
 	return out, slices.Compact(touched), nil
@@ -172,8 +184,8 @@ func chosenTurn(r UndoRequest, order []uint64, results map[uint64]*event.Result,
 }
 
 // restoreEdit rebuilds an edit's texts from the one that was kept and its diff.
-func restoreEdit(index uint64, p *event.Result, base string) (madeEdit, error) {
-	made := madeEdit{index: index, turn: p.Turn, path: p.Edit.Path, created: p.Edit.Before == ""}
+func restoreEdit(e *event.Edit, base string) (madeEdit, error) {
+	made := madeEdit{path: e.Path, created: e.Before == "", deleted: e.After == ""}
 	fail := func(err error) (madeEdit, error) {
 		return made, fmt.Errorf("cannot undo the edit of %s: its text before is not kept: %w", made.path, err)
 	}
@@ -183,10 +195,10 @@ func restoreEdit(index uint64, p *event.Result, base string) (madeEdit, error) {
 			return fail(err)
 		}
 	}
-	diff := p.Edit.Diff
-	if p.Edit.Bytes != "" {
+	diff := e.Diff
+	if e.Bytes != "" {
 		var err error
-		if diff, err = inflate(p.Edit.Bytes); err != nil {
+		if diff, err = inflate(e.Bytes); err != nil {
 			return fail(err)
 		}
 	}
@@ -202,68 +214,82 @@ func restoreEdit(index uint64, p *event.Result, base string) (madeEdit, error) {
 		}
 		made.after = after.String()
 	}
-	if hashOf(made.after) != p.Edit.After || !made.created && hashOf(made.before) != p.Edit.Before {
+	if made.deleted {
+		made.after = ""
+	}
+	if !made.deleted && hashOf(made.after) != e.After || !made.created && hashOf(made.before) != e.Before {
 		return fail(fmt.Errorf("what was kept has another hash"))
 	}
 	return made, nil
 }
 
+// takenBack is the edit of one file that an undo makes. Gone says that nothing is there
+// once the edits that were looked at so far are taken back.
+type takenBack struct {
+	tools.Edit
+	gone bool
+}
+
 // revert computes one edit a file that takes the edits back, the last one first.
 func (w *workspace) revert(edits []madeEdit) ([]tools.Edit, error) {
-	var plan []tools.Edit
-	at := map[string]int{}
+	var files []*takenBack
+	at := map[string]*takenBack{}
 	for _, e := range slices.Backward(edits) {
-		i, ok := at[e.path]
-		if !ok {
-			now, err := w.textNow(e.path)
-			if err != nil {
+		f := at[e.path]
+		if f == nil {
+			var err error
+			if f, err = w.fileNow(e.path, e.deleted); err != nil {
 				return nil, err
 			}
-			i = len(plan)
-			at[e.path] = i
-			plan = append(plan, now)
+			at[e.path], files = f, append(files, f)
 		}
-		p := &plan[i]
-		switch {
-		case p.Delete:
-			return nil, &ConflictError{Path: e.path, Why: "was made again since"}
-		case e.created && p.After == e.after:
-			p.Delete, p.After = true, ""
-		case e.created:
-			return nil, &ConflictError{Path: e.path, Why: "was created by this turn and changed since"}
-		default:
-			text, clashes := tools.Revert(p.After, e.before, e.after)
-			if len(clashes) > 0 {
-				return nil, &ConflictError{Path: e.path, Lines: clashes, Why: "was changed since"}
-			}
-			p.After = text
+		if err := f.revert(e); err != nil {
+			return nil, err
+		}
+	}
+	var plan []tools.Edit
+	for _, f := range files {
+		f.Delete = f.gone
+		if !f.Create || !f.gone {
+			plan = append(plan, f.Edit)
 		}
 	}
 	return plan, nil
 }
 
-// textNow is an edit of a file that changes nothing yet.
-func (w *workspace) textNow(path string) (tools.Edit, error) {
-	if doc, ok := w.Buffer(path); ok {
-		return tools.Edit{Path: path, Before: doc.Text, After: doc.Text, Open: true}, nil
-	}
-	text, err := tools.ReadText(w.Root(), path)
-	if err != nil {
-		return tools.Edit{}, &ConflictError{Path: path, Why: "cannot be read any more (" + err.Error() + ")"}
-	}
-	return tools.Edit{Path: path, Before: text, After: text}, nil
-}
-
-// applyAll performs the edits as one step where the editor can.
-func (w *workspace) applyAll(ctx context.Context, edits []tools.Edit) error {
-	ws := w.Workspace
-	if b, ok := ws.(tools.Batcher); ok {
-		return b.ApplyAll(ctx, edits)
-	}
-	for i, e := range edits {
-		if _, err := ws.Apply(ctx, e); err != nil {
-			return fmt.Errorf("%s: %w (%d of %d files were reverted before)", e.Path, err, i, len(edits))
+// revert takes one more edit back.
+func (f *takenBack) revert(e madeEdit) error {
+	switch {
+	case e.deleted != f.gone:
+		return &ConflictError{Path: e.path, Why: "was made again since"}
+	case e.deleted:
+		f.gone, f.After = false, e.before
+	case e.created && f.After == e.after:
+		f.gone, f.After = true, ""
+	case e.created:
+		return &ConflictError{Path: e.path, Why: "was created by this turn and changed since"}
+	default:
+		text, clashes := tools.Revert(f.After, e.before, e.after)
+		if len(clashes) > 0 {
+			return &ConflictError{Path: e.path, Lines: clashes, Why: "was changed since"}
 		}
+		f.After = text
 	}
 	return nil
+}
+
+// fileNow is an edit of a file that changes nothing yet. A file that was deleted may be
+// gone.
+func (w *workspace) fileNow(path string, deleted bool) (*takenBack, error) {
+	if doc, ok := w.Buffer(path); ok {
+		return &takenBack{Edit: tools.Edit{Path: path, Before: doc.Text, After: doc.Text, Open: true}}, nil
+	}
+	text, err := tools.ReadText(w.Root(), path)
+	switch {
+	case deleted && errors.Is(err, fs.ErrNotExist):
+		return &takenBack{Edit: tools.Edit{Path: path, Create: true}, gone: true}, nil
+	case err != nil:
+		return nil, &ConflictError{Path: path, Why: "cannot be read any more (" + err.Error() + ")"}
+	}
+	return &takenBack{Edit: tools.Edit{Path: path, Before: text, After: text}}, nil
 }

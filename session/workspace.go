@@ -49,18 +49,35 @@ func (w *workspace) Opened() []string {
 
 // Apply implements tools.Workspace.
 func (w *workspace) Apply(ctx context.Context, e tools.Edit) (tools.Applied, error) {
+	if _, err := w.journal.record(ctx, w.intent(e)); err != nil {
+		return tools.Applied{}, fmt.Errorf("journal the edit of %s: %w", e.Path, err)
+	}
+	return w.Workspace.Apply(ctx, e)
+}
+
+// ApplyAll implements tools.Batcher. All intents are in the transcript, in one append,
+// before the first edit is made.
+func (w *workspace) ApplyAll(ctx context.Context, edits []tools.Edit) error {
+	var intents []event.Payload
+	for _, e := range edits {
+		intents = append(intents, w.intent(e))
+	}
+	if _, err := w.journal.record(ctx, intents...); err != nil {
+		return fmt.Errorf("journal the edits of %d files: %w", len(edits), err)
+	}
+	return tools.ApplyAll(ctx, w.Workspace, edits)
+}
+
+// intent is the event of an edit that is about to be made.
+func (w *workspace) intent(e tools.Edit) *event.Intent {
 	w.mu.Lock()
-	turn, call := w.turn, w.call
-	w.mu.Unlock()
-	ev := &event.Intent{Turn: turn, ID: call, Text: e.Told, Edit: editEvent(e.Path, e.Create, e.Before, e.After)}
+	defer w.mu.Unlock()
+	ev := &event.Intent{Turn: w.turn, ID: w.call, Text: e.Told, Edit: editEvent(e.Path, e.Create, e.Delete, e.Before, e.After)}
 	// What undo and resume need is kept here, once; the result has the diff.
 	if !e.Create && len(e.Before) <= maxBase {
 		ev.Edit.Base = deflate(e.Before)
 	}
-	if _, err := w.journal.record(ctx, ev); err != nil {
-		return tools.Applied{}, fmt.Errorf("journal the edit of %s: %w", e.Path, err)
-	}
-	return w.Workspace.Apply(ctx, e)
+	return ev
 }
 
 // resultOf is a call's outcome as the transcript keeps it.
@@ -69,21 +86,30 @@ func resultOf(t *turn, c *call, out tools.Outcome) *event.Result {
 		Turn: t.id, ID: c.id, Call: c.index, State: event.State(out.State), Text: out.Text,
 		Read: out.ReadHash, Changed: out.Touched,
 	}
-	if ch := out.Edit; ch != nil {
-		r.Edit = editEvent(ch.Path, ch.Created, ch.Before, ch.After)
-		r.Edit.Diff = udiff.Unified("a/"+ch.Path, "b/"+ch.Path, ch.Before, ch.After)
-		if !utf8.ValidString(r.Edit.Diff) {
-			r.Edit.Bytes = deflate(r.Edit.Diff)
+	for i, ch := range out.Changes() {
+		e := editEvent(ch.Path, ch.Created, ch.Deleted, ch.Before, ch.After)
+		e.Diff = udiff.Unified("a/"+ch.Path, "b/"+ch.Path, ch.Before, ch.After)
+		if !utf8.ValidString(e.Diff) {
+			e.Bytes = deflate(e.Diff)
+		}
+		e.Read = ch.ReadHash
+		if i == 0 {
+			r.Edit = e
+		} else {
+			r.More = append(r.More, e)
 		}
 	}
 	return r
 }
 
 // editEvent is an edit as the transcript keeps it.
-func editEvent(path string, created bool, before, after string) *event.Edit {
-	e := &event.Edit{Path: path, After: hashOf(after)}
+func editEvent(path string, created, deleted bool, before, after string) *event.Edit {
+	e := &event.Edit{Path: path}
 	if !created {
 		e.Before = hashOf(before)
+	}
+	if !deleted {
+		e.After = hashOf(after)
 	}
 	return e
 }

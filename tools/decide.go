@@ -137,7 +137,7 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 		d.Lasting = Lasting{Words: "every edit of " + paths[0], Rule: Rule{FamilyWrite, paths}}
 	}
 	draft, err := e.prepare(name, make)
-	if err != nil || draft.exists && draft.after == draft.text {
+	if err != nil || draft.unchanged() {
 		// Nothing will be written: the call itself tells the model why.
 		d = e.applyRules(d, subject{family: family, paths: paths}, "")
 		if d.Verdict == Ask {
@@ -145,9 +145,12 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 		}
 		return d
 	}
-	if !draft.exists {
+	switch {
+	case draft.deleted:
+		d.Title = "Delete " + draft.path
+	case !draft.exists:
 		d.Title = "Create " + draft.path
-	} else {
+	default:
 		d.Title = "Change " + draft.path
 	}
 	d.Detail = preview(draft)

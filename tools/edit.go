@@ -21,8 +21,10 @@ const tries = 5
 type draft struct {
 	file
 	after string
-	verb  string // "created", "wrote" or "patched"
-	note  string // added to the result's text for the model
+	// deleted says that no file is to be there afterwards.
+	deleted bool
+	verb    string // "created", "wrote" or "patched"
+	note    string // added to the result's text for the model
 	// view is the whole text as the model takes it to be after the edit, without
 	// what others changed and it has not seen; known is false when it has never
 	// seen the whole.
@@ -30,6 +32,18 @@ type draft struct {
 	known bool
 	// linked says that the file has other names, which the edit does not reach.
 	linked bool
+}
+
+// unchanged reports a draft that would change nothing.
+func (d draft) unchanged() bool { return d.exists && !d.deleted && d.after == d.text }
+
+// edit returns the draft as the workspace takes it. Label names the turn, and told is
+// the text of the result.
+func (d draft) edit(label, told string) Edit {
+	return Edit{
+		Path: d.path, Create: !d.exists, Delete: d.deleted, Before: d.text, After: d.after,
+		Open: d.open, Label: label, Told: told,
+	}
 }
 
 // rememberEdit records an applied edit in the memory and returns the result's
@@ -144,18 +158,14 @@ func (e *Executor) edit(ctx context.Context, name, label string, make drafter) O
 			}
 			return out
 		}
-		if d.exists && d.after == d.text {
+		if d.unchanged() {
 			out := Outcome{State: Completed, Text: fmt.Sprintf("%s is unchanged: %s", d.path, d.note)}
 			if d.known {
 				out.ReadHash = e.seen.store(d.path, d.view)
 			}
 			return out
 		}
-		applied, err := e.ws.Apply(ctx, Edit{
-			Path: d.path, Create: !d.exists, Before: d.text, After: d.after,
-			Open: d.open, Label: label,
-			Told: editOutcome(d, Applied{}).Text,
-		})
+		applied, err := e.ws.Apply(ctx, d.edit(label, editOutcome(d, Applied{}).Text))
 		switch {
 		case errors.Is(err, ErrStale):
 			continue
@@ -193,7 +203,7 @@ func editOutcome(d draft, applied Applied) Outcome {
 		text += "\nThe editor changed the text further as it saved it, as a formatter does: read the file before you edit it again."
 	}
 	return Outcome{State: Completed, Text: text, Edit: &Change{
-		Path: d.path, Created: !d.exists, Before: d.text, After: d.after, Unsaved: applied.Unsaved,
+		Path: d.path, Created: !d.exists, Deleted: d.deleted, Before: d.text, After: d.after, Unsaved: applied.Unsaved,
 	}}
 }
 

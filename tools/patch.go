@@ -14,22 +14,36 @@ import (
 type patchTool struct{ *Executor }
 
 type patchArgs struct {
-	Path string `json:"path" about:"relative to the workspace root"`
-	Diff string `json:"diff" about:"unified diff with @@ hunks and three lines of context"`
+	Path string `json:"path,omitzero" about:"the one file that it changes; leave it out when the diff names its files"`
+	Diff string `json:"diff" about:"a unified diff with @@ hunks and three lines of context, or *** Begin Patch … *** End Patch"`
 }
 
 func (patchTool) Definition() Definition {
-	return Define[patchArgs]("patch", "Change one file by a unified diff. Context lines must match the file exactly and in one place only; all hunks apply or none.", Write)
+	return Define[patchArgs]("patch", "Change files by a diff, which may also add, delete and rename files. The lines of a hunk must be those of the file, in one place only; all is applied or nothing.", Write)
 }
 
 func (t patchTool) Decide(ctx context.Context, c Call) Decision {
 	op := Arguments[patchArgs](c)
-	return t.decideEdit(ctx, FamilyPatch, op.Path, t.draft(ctx, op))
+	if op.Path != "" {
+		return t.decideEdit(ctx, FamilyPatch, op.Path, t.draft(ctx, op))
+	}
+	edits, err := t.files(ctx, op.Diff)
+	if err != nil { // the call itself tells the model why
+		return Decision{Title: "Patch files", Detail: op.Diff, Effect: Write, Verdict: Allow}
+	}
+	return t.decideAll(ctx, FamilyPatch, edits)
 }
 
 func (t patchTool) Run(ctx context.Context, c Call) Outcome {
 	op := Arguments[patchArgs](c)
-	return t.edit(ctx, op.Path, c.Label, t.draft(ctx, op))
+	if op.Path != "" {
+		return t.edit(ctx, op.Path, c.Label, t.draft(ctx, op))
+	}
+	edits, err := t.files(ctx, op.Diff)
+	if err != nil {
+		return failf("nothing was patched: %s", err)
+	}
+	return t.editAll(ctx, c.Label, edits)
 }
 
 // draft returns a drafter that applies a patch to the one file that it names.

@@ -137,6 +137,7 @@ func variant(name, arguments string) (c abi.Call) {
 		c.Write, known = as[abi.Write](arguments)
 	case "patch":
 		c.Patch, known = as[abi.Patch](arguments)
+		known = known && c.Patch.Path != "" // without one it names its files itself
 	case "exec":
 		c.Exec, known = as[abi.Exec](arguments)
 	case "git":

@@ -7,7 +7,9 @@ package tools
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
 )
@@ -69,6 +71,30 @@ type Batcher interface {
 	ApplyAll(ctx context.Context, edits []Edit) error
 }
 
+// ApplyAll performs several edits, all of them or none: as one step where the workspace
+// is a Batcher, else one after the other, and those before one that fails are taken
+// back.
+func ApplyAll(ctx context.Context, ws Workspace, edits []Edit) error {
+	if b, ok := ws.(Batcher); ok {
+		return b.ApplyAll(ctx, edits)
+	}
+	for i, e := range edits {
+		_, err := ws.Apply(ctx, e)
+		if err == nil {
+			continue
+		}
+		err = fmt.Errorf("%s: %w", e.Path, err)
+		for _, done := range slices.Backward(edits[:i]) {
+			back := Edit{Path: done.Path, Create: done.Delete, Delete: done.Create, Before: done.After, After: done.Before, Open: done.Open, Label: done.Label}
+			if _, berr := ws.Apply(context.WithoutCancel(ctx), back); berr != nil {
+				err = errors.Join(err, fmt.Errorf("%s keeps the change: %w", done.Path, berr))
+			}
+		}
+		return err
+	}
+	return nil
+}
+
 // State is how a call ended; the values are those of the transcript's results.
 type State string
 
@@ -84,8 +110,10 @@ const (
 type Outcome struct {
 	State State
 	Text  string // for the model
-	// Edit is set when a Write or Patch changed a file.
+	// Edit is set when the call changed a file, and More are the further files of one
+	// that changed several.
 	Edit *Change
+	More []*Change
 	// ReadHash is the hex SHA-256 of the whole text that the model knows a file to
 	// have by this call: what a Read or a refusal showed. With an Edit it is set
 	// only where that is not the Edit's After: to the model's own view of a file in
@@ -103,12 +131,23 @@ type Outcome struct {
 // Unread is the ReadHash of an edit to a file that the model has not seen whole.
 const Unread = "unread"
 
+// Changes returns the changes of all files of the call.
+func (o Outcome) Changes() []*Change {
+	if o.Edit == nil {
+		return nil
+	}
+	return append([]*Change{o.Edit}, o.More...)
+}
+
 // Change is a landed edit with its whole texts.
 type Change struct {
 	Path          string
 	Created       bool
+	Deleted       bool // After is empty
 	Before, After string
 	Unsaved       bool
+	// ReadHash is Outcome.ReadHash for one of several files.
+	ReadHash string
 }
 
 // Verdict is policy's decision about a call before it is performed.

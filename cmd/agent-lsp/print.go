@@ -65,8 +65,10 @@ func (p *people) result(e *event.Result) {
 	if name := p.calls[e.ID]; len(p.calls) > 1 && name != "" {
 		p.line("\n  %s:", name)
 	}
-	if e.Edit != nil && e.Edit.Diff != "" {
-		p.line("    %s", indent(e.Edit.Diff, "    "))
+	for _, edit := range e.Edits() {
+		if edit.Diff != "" {
+			p.line("    %s", indent(edit.Diff, "    "))
+		}
 	}
 	text := e.Text
 	if state := string(e.State); e.State != event.Completed && !strings.HasPrefix(text, state) {

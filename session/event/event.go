@@ -213,18 +213,31 @@ type Result struct {
 	State State  `json:"state"`
 	Text  string `json:"text"`
 	Edit  *Edit  `json:"edit,omitempty"`
+	// More are the edits of further files that the call made together with Edit.
+	More []*Edit `json:"more,omitempty"`
 	// Read is the hash of a file's text that this call showed to the model.
 	Read string `json:"read,omitempty"`
 	// Changed names files that a command was seen to change.
 	Changed []string `json:"changed,omitempty" text:"name"`
 }
 
-// Edit is what a Write or Patch did. Hashes are hex SHA-256 of whole texts;
-// Before is empty for a file that did not exist.
+// Edits returns the edits of all files.
+func (r *Result) Edits() []*Edit {
+	if r.Edit == nil {
+		return nil
+	}
+	return append([]*Edit{r.Edit}, r.More...)
+}
+
+// Edit is what a call with the effect write did to a file. Hashes are hex SHA-256 of
+// whole texts; Before is empty for a file that did not exist, After for one that was
+// deleted.
 type Edit struct {
 	Path   string `json:"path" text:"name"`
 	Before string `json:"before"`
 	After  string `json:"after"`
+	// Read is Result.Read for one of several files.
+	Read string `json:"read,omitempty"`
 	// Diff is a unified diff of the edit; results have it.
 	Diff string `json:"diff,omitempty"`
 	// Bytes is the diff, deflated and base64, where it is not UTF-8 and Diff shows

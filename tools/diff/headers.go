@@ -25,6 +25,9 @@ func (p *parser) names(old, now string) error {
 		}
 	}
 	f := p.open()
+	if f.Moved {
+		return nil // git said the names without prefixes
+	}
 	f.Old, f.New = old, now
 	switch {
 	case old == devNull:

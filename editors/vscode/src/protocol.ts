@@ -50,7 +50,7 @@ export type AgentEvent =
   | { kind: 'approval'; turn: number; id: number; state: string; title?: string; detail?: string; decision?: string; reason?: string; edit?: Edit }
   /** An edit that is about to be made. */
   | { kind: 'intent'; turn: number; id: number; edit?: Edit }
-  | { kind: 'result'; turn: number; id: number; call: number; state: string; text: string; edit?: Edit }
+  | { kind: 'result'; turn: number; id: number; call: number; state: string; text: string; edit?: Edit; more?: Edit[] }
   | { kind: 'check'; turn: number; root: string; outcome: CheckOutcome; text: string; command: string[]; findings: Finding[]; title?: string }
   | { kind: 'summary'; text: string }
   | { kind: 'emit'; turn: number; id: number; text: string }

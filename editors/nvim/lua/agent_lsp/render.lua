@@ -150,6 +150,9 @@ function on.result(doc, e)
   end
   if type(e.edit) == 'table' then
     fence(lines, 'diff', e.edit.diff)
+    for _, edit in ipairs(type(e.more) == 'table' and e.more or {}) do
+      fence(lines, 'diff', edit.diff)
+    end
   end
   fence(lines, '', e.text)
   if type(e.changed) == 'table' and #e.changed > 0 then

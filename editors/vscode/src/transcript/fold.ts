@@ -22,6 +22,7 @@ interface CallBlock {
   state: string;
   text: string;
   edit?: Edit;
+  more?: Edit[];
   approval?: string;
   undone: boolean;
 }
@@ -111,6 +112,7 @@ export class Transcript {
           call.state = e.state;
           call.text = e.text;
           call.edit = e.edit;
+          call.more = e.more;
           call.version++;
           if (e.edit) {
             this.edited.add(e.turn);

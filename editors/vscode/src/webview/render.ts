@@ -93,7 +93,7 @@ export class Renderer {
       body.append(this.text('p', 'aside', b.approval));
     }
     if (b.edit?.diff) {
-      body.append(this.code(b.edit.diff));
+      body.append(...[b.edit, ...(b.more ?? [])].map((e) => this.code(e.diff ?? '')));
     } else if (b.detail) {
       body.append(this.code(b.detail));
     }
