@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -41,6 +42,9 @@ type Sources struct {
 	Distrusted bool
 	Env        []string // os.Environ(): AGENT_LSP_EXEC_TIMEOUT=60s sets exec.timeout
 	Flags      []Flag
+	// Offered are profiles that stand ready without a setting, in the order in which
+	// they are offered. Any layer may have its own of the same name.
+	Offered []model.Profile
 	// Tools are the names of tools that rules may have; nil are the six that every
 	// agent has. Names with __ are those of other servers' tools and always fit.
 	Tools []string
@@ -79,6 +83,9 @@ func Load(s Sources) Result { return new(Loader).Load(s) }
 func (l *Loader) Load(s Sources) Result {
 	r := Result{Config: Default(), origins: map[string]Origin{}}
 	r.Config.Trusted = !s.Distrusted
+	for _, p := range s.Offered {
+		r.Config.Profiles[p.Name] = p
+	}
 	var picks []pick
 	layer := func(d *decoder, n *node) {
 		d.origins, d.warn, d.tools, d.allowed = r.origins, r.warn, s.Tools, &r.AllowedBy

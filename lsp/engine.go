@@ -84,8 +84,9 @@ type Engine interface {
 	AcceptPlan(ctx context.Context, r session.AcceptRequest) (id uuid.UUID, turn uint64, err error)
 	// Profiles returns the model profiles.
 	Profiles() []session.ProfileInfo
-	// SelectProfile sets the profile of new sessions.
-	SelectProfile(ctx context.Context, name string) error
+	// SelectProfile sets the profile of new sessions, and of those that run from their
+	// next turn on.
+	SelectProfile(ctx context.Context, sel session.Selection) error
 	// Check runs the checkers of a workspace folder now, one result for each root
 	// in it, and reports them to Editor.Findings too.
 	Check(ctx context.Context, folder string) ([]checker.Result, error)

@@ -166,8 +166,8 @@ func (e *fakeEngine) AcceptPlan(_ context.Context, r session.AcceptRequest) (uui
 
 func (e *fakeEngine) Profiles() []session.ProfileInfo { return e.profiles }
 
-func (e *fakeEngine) SelectProfile(_ context.Context, name string) error {
-	e.log("select %s", name)
+func (e *fakeEngine) SelectProfile(_ context.Context, sel session.Selection) error {
+	e.log("select %s %s %s", sel.Profile, sel.Model, show(sel.Session))
 	return e.err
 }
 

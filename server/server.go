@@ -28,6 +28,9 @@ type Config struct {
 	Virtual bool
 	// Record is the file to write the model's answers to; "" records nothing.
 	Record string
+	// NoOffers uses no key that merely stands in the environment, and does not ask
+	// whether to: nobody is there, or whoever is there said yes to everything.
+	NoOffers bool
 }
 
 // Server is the parts of one server, put together. It owns the core, the store, the

@@ -8,10 +8,13 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/config"
 	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/catalogue"
 	"github.com/agent-lsp/agent-lsp/tools"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -212,13 +215,16 @@ func Settings(root string, log *slog.Logger) config.Result {
 
 // load adds to the sources what every configuration is read from.
 func load(l *config.Loader, src config.Sources, log *slog.Logger) config.Result {
-	src.Env, src.Tools = os.Environ(), toolNames()
+	src.Env, src.Tools, src.Offered = os.Environ(), toolNames(), offered()
 	var err error
 	if src.UserFile, err = config.UserFilePath(); err != nil {
 		log.Warn("no user configuration", "err", err)
 	}
 	return l.Load(src)
 }
+
+// offered are the profiles of the providers whose key is in the environment.
+var offered = sync.OnceValue(func() []model.Profile { return catalogue.Offered(os.Environ()) })
 
 // toolNames are the tools that every session has.
 func toolNames() []string {
@@ -274,6 +280,23 @@ func (srv *Server) reload() {
 // the one that the person picked last.
 func profileGiven(r *config.Result) bool { return r.Origin("profile").Layer >= config.Init }
 
+// offers names the profiles that the first prompt offers: those of the environment's
+// keys, when the person configured none.
+func offers(r *config.Result) (out []string) {
+	for name, p := range r.Config.Profiles {
+		if p.Provider != "script" && r.Origin("profiles."+name).Layer != config.Defaults {
+			return nil
+		}
+	}
+	if r.Origin("profile").Layer != config.Defaults {
+		return nil
+	}
+	for _, p := range offered() {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
 // engineSettings are the engine's part of the configuration, of each folder.
 func (srv *Server) engineSettings() session.Settings {
 	srv.mu.Lock()
@@ -283,6 +306,9 @@ func (srv *Server) engineSettings() session.Settings {
 		r := srv.settings(root)
 		s := srv.sessionSettings(&r.Config)
 		s.ProfileGiven = profileGiven(&r)
+		if !srv.config.NoOffers {
+			s.Offered = offers(&r)
+		}
 		return s
 	}
 	if len(folders) == 0 {
@@ -298,8 +324,13 @@ func (srv *Server) engineSettings() session.Settings {
 
 // sessionSettings are the engine's part of a configuration.
 func (srv *Server) sessionSettings(c *config.Config) session.Settings {
+	profiles := maps.Clone(c.Profiles)
+	for name, p := range profiles {
+		catalogue.Complete(&p)
+		profiles[name] = p
+	}
 	s := session.Settings{
-		Profile: c.Profile, Profiles: c.Profiles, Prelude: c.Prelude, Untrusted: !c.Trusted, MaxRounds: c.Turn.MaxRounds,
+		Profile: c.Profile, Profiles: profiles, Complete: catalogue.Complete, Models: catalogue.Models, Prelude: c.Prelude, Untrusted: !c.Trusted, MaxRounds: c.Turn.MaxRounds,
 		RequestTimeout: time.Duration(c.Request.Timeout), Subject: "operator",
 		TurnCost: c.Limits.TurnCost, SessionCost: c.Limits.SessionCost,
 	}

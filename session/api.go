@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
@@ -109,6 +110,11 @@ type ProfileInfo struct {
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
 	Selected bool   `json:"selected"`
+	// Context is the model's window in tokens, 0 when unknown; Price is nil then.
+	Context int          `json:"context,omitzero"`
+	Price   *model.Price `json:"price,omitempty"`
+	// Models are all of the provider's, where the provider is known.
+	Models []model.Known `json:"models,omitempty"`
 }
 
 // Status is for a status bar and for bug reports. It has no secret in it.

@@ -116,7 +116,8 @@ func (q *requester) askModel(a *ask) (*event.Message, core.Reply, error) {
 			return nil, core.Reply{}, err
 		}
 		event.Valid(&resp)
-		tooLong := cutReply(&resp, bound(a.turn.settings.Profiles[profile]))
+		by, _ := a.turn.settings.profile(profile)
+		tooLong := cutReply(&resp, bound(by))
 		msg := &event.Message{
 			Turn: a.turn.id, Ask: a.id, Text: resp.Text, Reasoning: resp.Reasoning, Calls: model.NormalizeStep(stepOf(a.turn.id, a.round), resp.Calls),
 			Usage: resp.Usage, Finish: resp.Finish, ProviderID: resp.ProviderID, Profile: profile, Sealed: resp.Sealed,

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/checker"
@@ -74,9 +75,16 @@ type Settings struct {
 	// was picked in an earlier one does not count.
 	ProfileGiven bool
 	Profiles     map[string]model.Profile
-	Untrusted    bool   // the workspace is not trusted: its instructions are not read
-	Prelude      string // standing instructions; the base layer of every request, none when empty
-	MaxRounds    int    // 0: DefaultMaxRounds
+	// Offered names profiles that the person never spoke of, because a key for them is
+	// in the environment: the first session asks whether to use one.
+	Offered []string
+	// Complete adds to a profile what is known of its model, and Models are those of its
+	// provider; both may be nil.
+	Complete  func(*model.Profile)
+	Models    func(*model.Profile) []model.Known
+	Untrusted bool   // the workspace is not trusted: its instructions are not read
+	Prelude   string // standing instructions; the base layer of every request, none when empty
+	MaxRounds int    // 0: DefaultMaxRounds
 	// RequestTimeout bounds one model call on the session's clock, a provider's own
 	// repeats included; 0: no bound.
 	RequestTimeout time.Duration
@@ -87,6 +95,24 @@ type Settings struct {
 	// Roots are the settings of single workspace folders, by directory, whole; the
 	// others have those above.
 	Roots map[string]Settings
+}
+
+// profile returns a profile by its name, or by that of a profile and another model of
+// its provider's: openai/gpt-5.
+func (s Settings) profile(name string) (model.Profile, bool) {
+	p, ok := s.Profiles[name]
+	if !ok {
+		of, other, both := strings.Cut(name, "/")
+		if p, ok = s.Profiles[of]; !ok || !both || p.Provider == "script" {
+			return model.Profile{}, false
+		}
+		p.Model, p.Context, p.MaxOutput, p.Vision, p.Price = other, 0, 0, false, model.Price{}
+		if s.Complete != nil {
+			s.Complete(&p)
+		}
+	}
+	p.Name = name
+	return p, true
 }
 
 // of are the settings of a workspace folder.

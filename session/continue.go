@@ -50,7 +50,7 @@ func (l *log) cutOff(ctx context.Context, s *Session, c *call) string {
 func (l *log) continueTurns(s *Session) {
 	for _, t := range s.queue {
 		s.mu.Lock()
-		t.settings = s.settings
+		t.settings, t.profile = s.settings, s.ledger.profile
 		s.mu.Unlock()
 		t.ctx, t.cancel = context.WithCancel(s.ctx)
 	}

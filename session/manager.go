@@ -27,12 +27,14 @@ type Manager struct {
 	ctx    context.Context // ends with the manager
 	stop   context.CancelFunc
 
+	offering  sync.Mutex // one offer of a profile at a time; taken before mu
 	reporting sync.Mutex // locked while a check is shown, so that the newest is shown last
 
 	mu       sync.Mutex // guards what follows
 	settings Settings
 	picked   string // the profile that the person picked in this process
 	earlier  string // the one that they picked last in an earlier one
+	declined bool   // nobody replied to the offer of a profile
 	sessions map[uuid.UUID]*Session
 	changing map[uuid.UUID]chan struct{} // closed when its making, resuming or ending is over
 	recent   map[string]uuid.UUID        // by root
@@ -203,12 +205,14 @@ func (m *Manager) New(ctx context.Context, n NewSession) (_ uuid.UUID, err error
 		n.Profile = m.chosen(settings)
 	}
 	m.mu.Unlock()
-	profile, ok := settings.Profiles[n.Profile]
+	if n.Profile == "" {
+		n.Profile = m.offer(ctx, settings)
+	}
+	profile, ok := settings.profile(n.Profile)
 	if !ok {
 		return uuid.Nil, &ArgumentError{"profile", fmt.Sprintf(
 			"no profile is named %q; the configuration has %s", n.Profile, profileNames(settings.Profiles))}
 	}
-	profile.Name = n.Profile
 	id, release, err := m.freshID(ctx, st, profile)
 	if err != nil {
 		return uuid.Nil, err

@@ -51,23 +51,25 @@ func (m *meter) count(turn uint64, profile string, u model.Usage) {
 	}
 }
 
-// read returns the meter as clients see it, at the prices of profiles.
-func (m *meter) read(s *Session, profiles map[string]model.Profile) Meter {
+// read returns the meter as clients see it, at the prices of the profiles.
+func (m *meter) read(s *Session, settings Settings) Meter {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	by, _ := settings.profile(m.by)
 	return Meter{
-		Session: s.id, Turn: m.turn, Usage: priced(m.used, profiles), Total: priced(m.total, profiles),
-		Context: Context{Used: m.last.Input + m.last.Output, Size: uint64(profiles[m.by].Context)},
+		Session: s.id, Turn: m.turn, Usage: priced(m.used, settings), Total: priced(m.total, settings),
+		Context: Context{Used: m.last.Input + m.last.Output, Size: uint64(by.Context)},
 	}
 }
 
 // priced adds up what profiles used.
-func priced(by map[string]model.Usage, profiles map[string]model.Profile) Usage {
+func priced(by map[string]model.Usage, settings Settings) Usage {
 	var sum model.Usage
 	var out Usage
 	for name, u := range by {
 		sum.Add(u)
-		out.Cost += profiles[name].Price.Of(u)
+		p, _ := settings.profile(name)
+		out.Cost += p.Price.Of(u)
 	}
 	out.Input, out.CachedInput, out.Output, out.Reasoning = sum.Input, sum.CachedInput, sum.Output, sum.Reasoning
 	out.Estimated = sum.Estimated
@@ -77,9 +79,9 @@ func priced(by map[string]model.Usage, profiles map[string]model.Profile) Usage 
 // used is what the session used so far.
 func (s *Session) used() Meter {
 	s.mu.Lock()
-	profiles := s.settings.Profiles
+	settings := s.settings
 	s.mu.Unlock()
-	return s.journal.meter.read(s, profiles)
+	return s.journal.meter.read(s, settings)
 }
 
 // tooDear ends a turn that the person does not want to cost more.
@@ -109,10 +111,11 @@ func (q *requester) afford(t *turn, p model.Profile, bytes int) error {
 		}
 		title := fmt.Sprintf("%s has cost $%.4f of the $%.2f that it may", l.what, l.spent, l.limit+*l.granted)
 		a := q.s.editor.Approve(t.ctx, Question{
-			Session: q.s.id, Turn: t.id, Title: "Go on? " + title,
-			Detail: fmt.Sprintf("The next request to %s costs about $%.4f. Allowed, it may go on for $%.2f more; denied, the turn ends here and nothing is lost.", p.Name, next, l.limit),
+			Session: q.s.id, Turn: t.id, Title: "Go on? " + title, Decisions: []Decision{AllowOnce, Deny},
+			Choices: []Choice{{AllowOnce, "Go on"}, {Deny, "Stop here"}},
+			Detail:  fmt.Sprintf("The next request to %s costs about $%.4f. Allowed, it may go on for $%.2f more; denied, the turn ends here and nothing is lost.", p.Name, next, l.limit),
 		})
-		if a.Decision != AllowOnce && a.Decision != AllowSession {
+		if a.Decision != AllowOnce {
 			return &tooDear{"stopped: " + title + "; raise limits in the configuration, or prompt again to be asked again"}
 		}
 		*l.granted += max(l.limit, l.spent+next-l.limit-*l.granted)

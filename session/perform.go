@@ -169,7 +169,10 @@ func (s *Session) runAgain(t *turn, p *performed, first tools.Outcome, label str
 }
 
 // resultBound is how many bytes one result of a turn's calls has at most.
-func (s *Session) resultBound(t *turn) int { return bound(t.settings.Profiles[s.profileOf(t)]) }
+func (s *Session) resultBound(t *turn) int {
+	p, _ := t.settings.profile(s.profileOf(t))
+	return bound(p)
+}
 
 // finishCall records a call's result and steps the core with it. Loop only.
 func (s *Session) finishCall(t *turn, c *call, out tools.Outcome) {

@@ -34,7 +34,7 @@ func TestTheLastPickIsRememberedPerPerson(t *testing.T) {
 	another(func(*Settings) {})
 	made("demo")
 	for _, name := range []string{"big", "fast"} {
-		if err := r.SelectProfile(t.Context(), name); err != nil {
+		if err := r.SelectProfile(t.Context(), Selection{Profile: name}); err != nil {
 			t.Fatal(err)
 		}
 		made(name)
@@ -47,7 +47,7 @@ func TestTheLastPickIsRememberedPerPerson(t *testing.T) {
 	made("big")
 	another(func(s *Settings) { s.Profiles = map[string]model.Profile{"demo": {Provider: "script"}} })
 	made("demo")
-	if err := r.SelectProfile(t.Context(), "fast"); err == nil {
+	if err := r.SelectProfile(t.Context(), Selection{Profile: "fast"}); err == nil {
 		t.Error("a profile that is not configured was picked")
 	}
 }

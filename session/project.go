@@ -103,7 +103,10 @@ func (q *requester) agents() (string, error) {
 
 // profileOf is the profile that a turn asks first.
 func (l *ledger) profileOf(t *turn) string {
-	if l.profile != "" {
+	switch {
+	case t.profile != "":
+		return t.profile
+	case l.profile != "":
 		return l.profile
 	}
 	return t.settings.Profile

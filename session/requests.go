@@ -32,7 +32,9 @@ type requester struct {
 // respond asks the turn's profile once and, when that one is out of reach, each
 // of its fallbacks in order.
 func (q *requester) respond(a *ask) (model.Response, string, error) {
-	names := append([]string{q.s.profileOf(a.turn)}, a.turn.settings.Profiles[q.s.profileOf(a.turn)].Fallback...)
+	name := q.s.profileOf(a.turn)
+	profile, _ := a.turn.settings.profile(name)
+	names := append([]string{name}, profile.Fallback...)
 	var first error
 	for i, name := range names {
 		resp, err := q.respondWith(a, name)
@@ -54,12 +56,11 @@ func (q *requester) respond(a *ask) (model.Response, string, error) {
 }
 
 func (q *requester) respondWith(a *ask, name string) (model.Response, error) {
-	profile, ok := a.turn.settings.Profiles[name]
+	profile, ok := a.turn.settings.profile(name)
 	if !ok {
 		return model.Response{}, &model.Error{Kind: model.BadRequest, Message: fmt.Sprintf(
 			"no profile is named %q; the configuration has %s", name, profileNames(a.turn.settings.Profiles))}
 	}
-	profile.Name = name
 	m, err := q.modelOf(a.turn.ctx, profile)
 	if err != nil {
 		return model.Response{}, err

@@ -88,13 +88,12 @@ func (m *Manager) stored(ctx context.Context, id uuid.UUID) (s *Session, lost st
 	}
 	m.mu.Lock()
 	settings := m.settings.of(rec.Root)
-	profile, known := settings.Profiles[rec.Harness]
+	profile, known := settings.profile(rec.Harness)
 	if !known {
 		lost, rec.Harness = rec.Harness, settings.Profile
-		profile = settings.Profiles[rec.Harness]
+		profile, _ = settings.profile(rec.Harness)
 	}
 	m.mu.Unlock()
-	profile.Name = rec.Harness
 	if s, err = m.make(id, rec.Root, profile, st); err != nil {
 		return nil, "", err
 	}

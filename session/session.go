@@ -57,6 +57,7 @@ type Session struct {
 
 	mu       sync.Mutex // guards what follows
 	settings Settings
+	choice   string // the profile of the turns that begin from now on; "": the one before
 	nextTurn uint64
 	turns    map[uint64]*turn // every turn of this process, for those who wait
 	record   store.Session
@@ -70,6 +71,7 @@ type turn struct {
 	core     uint64 // its number in the core
 	prompt   string // guarded by the session's mu until the turn begins
 	settings Settings
+	profile  string          // that it asks first
 	ctx      context.Context // nil until the turn begins; set with the session's mu locked
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when result is final
@@ -181,8 +183,12 @@ func (s *Session) ended() error {
 func (s *Session) begin(t *turn, p Prompt) {
 	s.mu.Lock()
 	t.ctx, t.cancel = context.WithCancel(s.ctx)
-	t.settings = s.settings
+	t.settings, t.profile = s.settings, s.ledger.profile
+	if s.choice != "" {
+		t.profile = s.choice
+	}
 	s.mu.Unlock()
+	s.ledger.profile = t.profile
 	user := &event.User{Turn: t.id, Text: p.Text, Context: p.Context}
 	if t.id <= s.highest {
 		user.Core = s.highest + 1
@@ -194,7 +200,7 @@ func (s *Session) begin(t *turn, p Prompt) {
 	}
 	s.step(core.Event{Turn: &core.Turn{ID: t.core, Prompt: promptText(user)}}, user)
 	s.touch(func(r *store.Session) {
-		r.Turns = max(r.Turns, t.id)
+		r.Turns, r.Harness = max(r.Turns, t.id), t.profile
 		if r.Title == nil {
 			r.Title = new(titleOf(t.prompt))
 		}

@@ -78,7 +78,7 @@ func (r *runCommand) run(ctx context.Context, std stdio) (code int, err error) {
 		return 0, err
 	}
 
-	srv := server.New(std.err, server.Config{Record: r.Record, Virtual: !r.RealTime})
+	srv := server.New(std.err, server.Config{Record: r.Record, Virtual: !r.RealTime, NoOffers: r.Yes || r.Deny})
 	srv.Warm() // the prompt comes at once
 	toServer, in := wire.Pipe()
 	fromServer, out := wire.Pipe()

@@ -79,6 +79,14 @@ func (p Price) Of(u Usage) float64 {
 	return (float64(fresh)*p.Input + float64(u.CachedInput)*p.Cached + float64(u.Output)*p.Output) / 1e6
 }
 
+// Known is what is known of a provider's model.
+type Known struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Context int    `json:"context"` // its window in tokens
+	Price   Price  `json:"price"`
+}
+
 // Delta is a piece of a reply while it streams. Restarted says that what was
 // shown of this reply before is withdrawn.
 type Delta struct {
