@@ -52,6 +52,8 @@ type Config struct {
 	Log Log `json:"log"`
 	// Trusted says that the workspace may run its code: without it no command, no git hook and no checker runs, and the workspace's own files of settings and instructions are not read. Unset, you are asked once, before the first of them runs. Only an editor or the command line sets it.
 	Trusted bool `json:"trusted" only:"client"`
+	// Settings says whose the editor's settings are: those of a workspace, since a repository can bring some along, may only do what its own file may; the user's may do everything. Only an editor sets it, in its initializationOptions.
+	Settings string `json:"settings" enum:"workspace,user" only:"client"`
 	// SavesEdits says that the editor saves the files of an edit before it replies. Only an editor or the command line sets it.
 	SavesEdits bool `json:"saves_edits" only:"client"`
 }
@@ -221,6 +223,7 @@ func Default() Config {
 		Retention: Retention{Sessions: 500, Days: 90},
 		Log:       Log{Level: "info"},
 		Trusted:   true,
+		Settings:  "workspace",
 	}
 }
 

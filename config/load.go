@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,7 +65,8 @@ type Result struct {
 	// AllowedBy are the origins of the rules of Config.Rules.Allow, in their order.
 	AllowedBy []Origin
 
-	origins map[string]Origin
+	origins  map[string]Origin
+	userFile string // for warnings
 }
 
 // Loader reads configurations repeatedly. For a file that no longer parses, it uses
@@ -81,7 +83,7 @@ func Load(s Sources) Result { return new(Loader).Load(s) }
 
 // Load is like the function Load, but falls back on the files of earlier calls.
 func (l *Loader) Load(s Sources) Result {
-	r := Result{Config: Default(), origins: map[string]Origin{}}
+	r := Result{Config: Default(), origins: map[string]Origin{}, userFile: cmp.Or(s.UserFile, "your own configuration file")}
 	r.Config.Trusted = !s.Distrusted
 	for _, p := range s.Offered {
 		r.Config.Profiles[p.Name] = p
@@ -98,12 +100,21 @@ func (l *Loader) Load(s Sources) Result {
 	if n := l.file(s.UserFile, nil, UserFile, r.warn); n != nil {
 		layer(&decoder{layer: UserFile, source: s.UserFile, dir: filepath.Dir(s.UserFile)}, n)
 	}
+	own := clientsOwn(s)
 	if s.Workspace != "" {
-		if p, ok := l.workspace(s, &r); ok {
+		if p, ok := l.workspace(s, &r, own.Trusted); ok {
 			picks = append(picks, p)
 		}
 	}
-	layer(message(s, Client, "workspace/configuration"), r.parse(s.Client, Client, "workspace/configuration"))
+	const settings = "workspace/configuration"
+	if d, n := message(s, Client, settings), r.parse(s.Client, Client, settings); own.Settings == "user" {
+		layer(d, n)
+	} else if n != nil {
+		d.warn, d.tools = r.warn, s.Tools
+		if p, ok := r.narrowBy(d, n); ok {
+			picks = append(picks, p)
+		}
+	}
 	layer(message(s, Init, "initializationOptions"), r.parse(s.Init, Init, "initializationOptions"))
 	for _, f := range environment(s.Env, r.warn) {
 		layer(f.decoder(s, Environment), f.tree(Environment, r.warn))
@@ -247,7 +258,7 @@ func (l *Loader) file(path string, root *os.Root, layer Layer, warn func(Warning
 
 // workspace applies the root's own file, which can only narrow, if the workspace is
 // trusted.
-func (l *Loader) workspace(s Sources, r *Result) (p pick, picked bool) {
+func (l *Loader) workspace(s Sources, r *Result, trusted bool) (p pick, picked bool) {
 	path := filepath.Join(s.Workspace, WorkspaceFile)
 	root, err := os.OpenRoot(s.Workspace)
 	if err != nil {
@@ -257,7 +268,7 @@ func (l *Loader) workspace(s Sources, r *Result) (p pick, picked bool) {
 		return pick{}, false
 	}
 	defer root.Close()
-	if !trusted(s) {
+	if !trusted {
 		if _, err := root.Lstat(WorkspaceFile); err == nil {
 			r.warn(Warning{Layer: Workspace, Source: path, Text: "the file is not read: the workspace is not trusted"})
 		}
@@ -267,15 +278,20 @@ func (l *Loader) workspace(s Sources, r *Result) (p pick, picked bool) {
 	if n == nil {
 		return pick{}, false
 	}
-	wish := Config{}
-	origins := map[string]Origin{}
-	d := &decoder{layer: Workspace, source: path, origins: origins, warn: r.warn, tools: s.Tools}
-	d.apply(n, &wish)
-	return r.narrow(&wish, origins)
+	return r.narrowBy(&decoder{layer: Workspace, source: path, warn: r.warn, tools: s.Tools}, n)
 }
 
-// trusted returns whether the workspace is trusted, by the layers that may say so.
-func trusted(s Sources) bool {
+// narrowBy applies what a layer of a workspace may say.
+func (r *Result) narrowBy(d *decoder, n *node) (p pick, picked bool) {
+	wish := Config{}
+	d.origins = map[string]Origin{}
+	d.apply(n, &wish)
+	return r.narrow(&wish, d.origins)
+}
+
+// clientsOwn returns what the layers say that may tell whether the workspace is
+// trusted and whose the editor's settings are.
+func clientsOwn(s Sources) Config {
 	c := Default()
 	c.Trusted = !s.Distrusted
 	quiet := Result{Config: c, origins: map[string]Origin{}}
@@ -291,7 +307,7 @@ func trusted(s Sources) bool {
 		d.origins, d.warn = quiet.origins, quiet.warn
 		d.apply(f.tree(CommandLine, quiet.warn), &c)
 	}
-	return c.Trusted
+	return c
 }
 
 // narrow applies those settings of a workspace that allow the agent no more than
@@ -303,6 +319,7 @@ func (r *Result) narrow(wish *Config, origins map[string]Origin) (p pick, picked
 	}
 	slices.SortFunc(paths, func(a, b string) int { return origins[a].compare(origins[b], a, b) })
 	c := &r.Config
+	const theirs = "a workspace may not set this: it belongs into your own configuration"
 	refused := "\x00"
 	for _, path := range paths {
 		if strings.HasPrefix(path, refused+".") {
@@ -332,6 +349,14 @@ func (r *Result) narrow(wish *Config, origins map[string]Origin) (p pick, picked
 			}
 			c.Checker.Enabled = wish.Checker.Enabled
 		default:
+			if _, f, ok := field(reflect.ValueOf(c).Elem(), path); !ok || f.Tag.Get("limit") != "lower" {
+				if o.Layer == Client {
+					refuse("not used: a repository can bring settings of an editor along; move it to %s or to initializationOptions, or have initializationOptions say {\"settings\": \"user\"}", r.userFile)
+				} else {
+					refuse(theirs)
+				}
+				continue
+			}
 			if !r.lower(path, wish, refuse) {
 				continue
 			}
@@ -343,11 +368,7 @@ func (r *Result) narrow(wish *Config, origins map[string]Origin) (p pick, picked
 
 // lower applies a limit that is lower.
 func (r *Result) lower(path string, wish *Config, refuse func(string, ...any)) bool {
-	v, f, ok := field(reflect.ValueOf(&r.Config).Elem(), path)
-	if !ok || f.Tag.Get("limit") != "lower" {
-		refuse("a workspace may not set this: it belongs into your own configuration")
-		return false
-	}
+	v, _, _ := field(reflect.ValueOf(&r.Config).Elem(), path)
 	w, _, _ := field(reflect.ValueOf(wish).Elem(), path)
 	if w.Int() > v.Int() {
 		refuse("a workspace can only lower this limit, which is %v", v.Interface())

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,9 @@ type layers struct {
 	user, workspace, client, init string
 	env                           []string
 	flags                         []Flag
+	// theirs says that the client's settings may be a workspace's; else they are told
+	// to be the user's.
+	theirs bool
 }
 
 // sources writes the files, as USER and ROOT/.agent-lsp.yaml.
@@ -27,6 +31,9 @@ func (l layers) sources(t *testing.T) Sources {
 	s := Sources{
 		UserFile: filepath.Join(dir, "config.yaml"), Workspace: filepath.Join(dir, "root"),
 		Client: jsontext.Value(l.client), Init: jsontext.Value(l.init), Env: l.env, Flags: l.flags,
+	}
+	if l.client != "" && !l.theirs {
+		s.Env = append(slices.Clone(l.env), "AGENT_LSP_SETTINGS=user")
 	}
 	if err := os.Mkdir(s.Workspace, 0o700); err != nil {
 		t.Fatal(err)
@@ -64,6 +71,9 @@ func check(t *testing.T, l layers, change func(*Config), want ...string) {
 	s := l.sources(t)
 	r := Load(s)
 	c := Default()
+	if l.client != "" && !l.theirs {
+		c.Settings = "user"
+	}
 	if change != nil {
 		change(&c)
 	}

@@ -118,6 +118,44 @@ func TestEditorSettingsCannotTrust(t *testing.T) {
 		"workspace/configuration: trusted: only an editor's initializationOptions or the command line sets this")
 }
 
+// TestEditorSettingsHaveAWorkspacesRights gives settings of an editor that a repository
+// may have brought along, and the same where the editor says that they are the user's.
+func TestEditorSettingsHaveAWorkspacesRights(t *testing.T) {
+	const moved = `: not used: a repository can bring settings of an editor along; move it to USER or to initializationOptions, or have initializationOptions say {"settings": "user"}`
+	for client, tt := range map[string]struct {
+		narrowed, whole func(*Config)
+		want            []string
+	}{
+		`{"approvals":"all"}`: {nil, func(c *Config) { c.Approvals = "all" }, []string{"approvals" + moved}},
+		`{"exec":{"sandbox":false,"keepEnv":["KEY"],"output":7}}`: {
+			func(c *Config) { c.Exec.Output = 7 }, func(c *Config) { c.Exec.Sandbox, c.Exec.KeepEnv, c.Exec.Output = false, []string{"KEY"}, 7 },
+			[]string{"exec.keep_env" + moved, "exec.sandbox" + moved},
+		},
+		`{"profiles":{"x":{"provider":"openai","model":"m","baseUrl":"http://evil","apiKeyEnv":"OTHER_KEY"}},"profile":"x"}`: {
+			nil, func(c *Config) {
+				c.Profile = "x"
+				c.Profiles["x"] = model.Profile{Name: "x", Provider: "openai", Model: "m", BaseURL: "http://evil", APIKeyEnv: "OTHER_KEY"}
+			},
+			[]string{"profiles.x" + moved, `profile: there is no profile "x"; there are demo`},
+		},
+		`{"checker":{"commands":{"go":["evil"]}}}`: {nil, func(c *Config) { c.Checker.Commands = map[string][]string{"go": {"evil"}} }, []string{"checker.commands.go" + moved}},
+		`{"store":"memory:"}`:                      {nil, func(c *Config) { c.Store = "memory:" }, []string{"store" + moved}},
+		`{"rules":{"deny":[{"exec":["rm"]}]}}`:     {func(c *Config) { c.Rules.Deny = []Rule{{"exec", []string{"rm"}}} }, func(c *Config) { c.Rules.Deny = []Rule{{"exec", []string{"rm"}}} }, nil},
+		`{"turn":{"maxRounds":51}}`:                {nil, func(c *Config) { c.Turn.MaxRounds = 51 }, []string{"turn.max_rounds: a workspace can only lower this limit, which is 50"}},
+	} {
+		for i := range tt.want {
+			tt.want[i] = "workspace/configuration: " + tt.want[i]
+		}
+		check(t, layers{client: client, theirs: true}, tt.narrowed, tt.want...)
+		check(t, layers{client: client, theirs: true, init: `{"settings":"user"}`}, func(c *Config) {
+			c.Settings = "user"
+			tt.whole(c)
+		})
+	}
+	check(t, layers{client: `{"settings":"user","approvals":"all"}`, theirs: true}, nil,
+		"workspace/configuration: settings: only an editor's initializationOptions or the command line sets this", "workspace/configuration: approvals"+moved)
+}
+
 func TestAnUntrustedWorkspaceIsNotRead(t *testing.T) {
 	check(t, layers{workspace: "prelude: x\n", init: `{"trusted":false}`}, func(c *Config) { c.Trusted = false },
 		"ROOT/.agent-lsp.yaml: the file is not read: the workspace is not trusted")
@@ -197,6 +235,7 @@ func TestOriginsAndSettings(t *testing.T) {
 		`retention.days = 90 from default`,
 		`log.level = "warn" from AGENT_LSP_LOG_LEVEL`,
 		`trusted = true from default`,
+		`settings = "user" from AGENT_LSP_SETTINGS`,
 		`saves_edits = true from initializationOptions`,
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -207,7 +246,7 @@ func TestOriginsAndSettings(t *testing.T) {
 func TestNothingOfAReplacedProfileIsLeft(t *testing.T) {
 	r := Load(Sources{
 		Client: []byte(`{"profiles":{"a":{"provider":"openai","model":"m","baseUrl":"http://a"}}}`),
-		Init:   []byte(`{"profiles":{"a":{"provider":"openai","model":"m"}}}`),
+		Init:   []byte(`{"settings":"user","profiles":{"a":{"provider":"openai","model":"m"}}}`),
 	})
 	if got := r.Origin("profiles.a.base_url").String(); got != "initializationOptions" || len(r.Warnings) > 0 {
 		t.Errorf("%s %v", got, r.Warnings)

@@ -55,6 +55,7 @@ type Server struct {
 	named   atomic.Bool // somebody named the store, so that it is wanted
 
 	changes chan change // of the settings, for their goroutine
+	warned  []string    // the warnings of the last reload; of that goroutine alone
 	taken   uint64      // the number of the client's settings; of that goroutine alone
 
 	mu      sync.Mutex // guards what follows

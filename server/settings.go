@@ -235,8 +235,8 @@ func toolNames() []string {
 	return names
 }
 
-// reload hands the configuration to the parts that run and then logs its warnings, each
-// once: whoever reads one finds the settings in effect. Only the settings' goroutine
+// reload hands the configuration to the parts that run and then logs its warnings, those
+// of the reload before left out: whoever reads one finds the settings in effect. Only the settings' goroutine
 // calls it.
 func (srv *Server) reload() {
 	srv.mu.Lock()
@@ -272,8 +272,11 @@ func (srv *Server) reload() {
 		manager.Configure(srv.engineSettings())
 	}
 	for _, text := range warnings {
-		srv.log.Warn(text)
+		if !slices.Contains(srv.warned, text) {
+			srv.log.Warn(text)
+		}
 	}
+	srv.warned = warnings
 }
 
 // profileGiven says that the profile was named for this process: it goes before

@@ -66,7 +66,7 @@ func TestTheNewestSettingsStay(t *testing.T) {
 		{"one is told twice", []uint64{1, 2, 2}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv, log := started(t, `{"store":"memory:"}`)
+			srv, log := started(t, `{"store":"memory:","settings":"user"}`)
 			for _, n := range tt.tell {
 				srv.Configure(n, settings(n))
 			}
@@ -76,7 +76,7 @@ func TestTheNewestSettingsStay(t *testing.T) {
 		})
 	}
 	t.Run("at once, with folders", func(t *testing.T) {
-		srv, _ := started(t, `{"store":"memory:"}`)
+		srv, _ := started(t, `{"store":"memory:","settings":"user"}`)
 		var all sync.WaitGroup
 		for n := range uint64(20) {
 			all.Go(func() { srv.Configure(n, settings(n)) })

@@ -63,10 +63,8 @@ func (q *requester) project(t *turn, p model.Profile, can model.Capabilities) (p
 // system reads the layers of a turn.
 func (q *requester) system(t *turn) projection.System {
 	sys := projection.System{Base: t.settings.Prelude}
-	if t.settings.Untrusted {
-		// What an untrusted workspace tells agents to do is not followed.
-	} else if text, err := q.agents(); err != nil {
-		q.s.log.Warn("leave out "+agentsFile, "session", q.s.id, "err", err)
+	if text, err := q.agents(t); err != nil {
+		q.leaveOut(t, err)
 	} else if text != "" {
 		sys.Static = append(sys.Static, "The workspace's "+agentsFile+":\n\n"+text)
 	}
@@ -76,8 +74,30 @@ func (q *requester) system(t *turn) projection.System {
 	return sys
 }
 
-// agents reads the root's AGENTS.md, the open buffer first.
-func (q *requester) agents() (string, error) {
+// leaveOut says why the root's AGENTS.md is not read, once for each reason.
+func (q *requester) leaveOut(t *turn, why error) {
+	text := agentsFile + " is left out: " + why.Error()
+	q.mu.Lock()
+	said := q.leftOut == text
+	q.leftOut = text
+	q.mu.Unlock()
+	if said {
+		return
+	}
+	if _, err := q.s.journal.record(t.ctx, &event.Note{Turn: t.id, Text: text}); err != nil && t.ctx.Err() == nil {
+		q.s.log.Error("record a note", "session", q.s.id, "note", text, "err", err)
+	}
+}
+
+// agents reads the root's AGENTS.md, the open buffer first. What an untrusted
+// workspace tells agents to do is not read.
+func (q *requester) agents(t *turn) (string, error) {
+	if t.settings.Untrusted {
+		if _, err := q.s.work.Root().Lstat(agentsFile); err == nil {
+			return "", errors.New("the workspace is not trusted")
+		}
+		return "", nil
+	}
 	if doc, ok := q.s.work.Buffer(agentsFile); ok {
 		return doc.Text, nil
 	}

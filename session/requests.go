@@ -19,6 +19,7 @@ type requester struct {
 
 	mu            sync.Mutex // guards what follows
 	models        map[string]opened
+	leftOut       string           // what was said last of AGENTS.md that is not read
 	earlier       []earlierRequest // by processes before this one
 	bytesPerToken float64          // of the last reply's request; 0 before
 

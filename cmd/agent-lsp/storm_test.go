@@ -74,6 +74,7 @@ func newStorm(t *testing.T, seed uint64) *storm {
 	s.Editor = lsptest.Start(t, program(t, goroutinesEnv+"=1"), lsptest.Options{
 		Folders: []string{s.dir}, Transcript: true, Approvals: seed%2 == 0, VersionStep: 3,
 		InitializationOptions: scripted(t, stormScript(s.rnd), map[string]any{
+			"settings": "user",
 			"exec":     map[string]any{"timeout": "300ms"},
 			"profiles": map[string]any{"reader": map[string]any{"provider": "script", "script": scriptFile(t, reader())}},
 		}),

@@ -108,16 +108,17 @@ func (f *Folders) Named(name string) *Folder {
 
 // Holding returns the innermost folder that a file is in and the file's path
 // relative to it with slashes. A folder that contains the file's path as spelled is
-// preferred to one that contains it only through symlinks.
+// preferred to one that contains it only through symlinks. A path below a folder that
+// a link leads out of it is none of that folder's.
 func (f *Folders) Holding(path string) (*Folder, string) {
 	all := f.All()
 	slices.SortStableFunc(all, func(a, b *Folder) int { return cmp.Compare(len(b.dir), len(a.dir)) })
+	real := RealPath(path)
 	for _, x := range all {
-		if rel, ok := Below(x.dir, path); ok {
+		if rel, ok := Below(x.dir, path); ok && x.contains(real) {
 			return x, rel
 		}
 	}
-	real := RealPath(path)
 	slices.SortStableFunc(all, func(a, b *Folder) int { return cmp.Compare(len(b.real), len(a.real)) })
 	for _, x := range all {
 		if rel, ok := Below(x.real, real); ok {
@@ -125,6 +126,12 @@ func (f *Folders) Holding(path string) (*Folder, string) {
 		}
 	}
 	return nil, ""
+}
+
+// contains reports whether a real path is in the folder.
+func (x *Folder) contains(real string) bool {
+	_, ok := Below(x.real, real)
+	return ok
 }
 
 // workspace opens the folder's root on first use.

@@ -52,7 +52,11 @@ func (w *workspace) Opened() []string {
 
 // document returns the open buffer of a file of the folder, nil when there is none.
 func (w *workspace) document(path string) *Document {
-	return w.editor.docs.at(w.abs(path))
+	x := w.editor.docs.at(w.abs(path))
+	if x == nil || !w.folder.contains(RealPath(w.abs(path))) { // a link leads out of the folder
+		return nil
+	}
+	return x
 }
 
 // abs returns the path of a file of the folder, as the client spells the folder.

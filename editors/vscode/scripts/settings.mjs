@@ -10,7 +10,7 @@ const schema = JSON.parse(fs.readFileSync(here('../../../config/schema.client.js
 // rest is the person's own. What names programs or places belongs to the machine.
 const ofWorkspace = new Set(['checker.enabled', 'checker.off', 'log.level']);
 const ofMachine = new Set(['store', 'exec.timeout', 'exec.output', 'exec.keepEnv', 'checker.commands', 'checker.roots', 'checker.timeout']);
-const notSettings = new Set(['savesEdits', 'trusted']); // the extension says these
+const notSettings = new Set(['savesEdits', 'trusted', 'settings']); // the extension says these
 
 export function settings() {
   const out = {};

@@ -232,9 +232,10 @@ export class Server implements vscode.Disposable {
       outputChannel: this.log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       stdioOptions: { stdout: () => undefined, stderr: (input) => this.stderr(input) },
-      // The store is opened before settings can be asked for. All others come only
+      // A workspace can set only what the scopes of the manifest let it: the settings
+      // that reach the server are the person's. The store is opened before settings can be asked for. All others come only
       // from there: what initializationOptions say could not be changed later.
-      initializationOptions: { savesEdits: true, trusted: vscode.workspace.isTrusted, ...storeOf(settings()) },
+      initializationOptions: { savesEdits: true, settings: 'user', trusted: vscode.workspace.isTrusted, ...storeOf(settings()) },
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
