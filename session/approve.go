@@ -10,7 +10,7 @@ import (
 
 // approve asks the person about a call and returns true when it may be performed, else
 // its outcome. With choices, the question is whether a call that has run runs once more.
-func (s *Session) approve(t *turn, p *performed, choices []Choice) (tools.Outcome, bool) {
+func (s performer) approve(t *turn, p *performed, choices []Choice) (tools.Outcome, bool) {
 	d := p.decision
 	failed := func(err error) (tools.Outcome, bool) {
 		return tools.Outcome{State: tools.Failed, Text: "not run: " + err.Error()}, false
@@ -55,7 +55,7 @@ func (s *Session) approve(t *turn, p *performed, choices []Choice) (tools.Outcom
 
 // question returns what the person is asked about a call: behind the command or the
 // diff stands what "for this session" and "always" would cover.
-func (s *Session) question(t *turn, p *performed, choices []Choice) Question {
+func (s performer) question(t *turn, p *performed, choices []Choice) Question {
 	d := p.decision
 	q := Question{
 		Session: s.id, Turn: t.id, ID: p.call.id, Title: d.Title, Detail: d.Detail, Decisions: []Decision{AllowOnce, Deny},

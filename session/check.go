@@ -13,7 +13,7 @@ import (
 
 // check runs the checker over the roots of the edited files and returns what the
 // model reads of it, behind the text of the edit's result.
-func (s *Session) check(t *turn, edited []string) string {
+func (s performer) check(t *turn, edited []string) string {
 	s.setDoing("checking")
 	paths := make([]string, len(edited))
 	for i, p := range edited {

@@ -76,7 +76,7 @@ func (l *log) continueCalls(t *turn, s *Session) {
 			outcomes[c.id] = out
 		}
 	}
-	s.performExcept(t, l.calls, outcomes)
+	performer{s}.performExcept(t, l.calls, outcomes)
 }
 
 // knownOutcome returns what became of a call, as the file shows; false when the

@@ -38,15 +38,19 @@ func (c *call) cancelled() string {
 	return "cancelled: stopped within a second"
 }
 
+// performer performs the calls of a session: it asks the person, runs the tools and the
+// checks. Its methods run on goroutines of their own, but for finishCall.
+type performer struct{ *Session }
+
 // perform runs the calls of one reply: those that only read side by side, those
 // that change something in their order. Results reach the core in the order of
 // the calls, so that the same script gives the same transcript. After the last
 // edit of the reply the checker looks once.
-func (s *Session) perform(t *turn, calls []*call) { s.performExcept(t, calls, nil) }
+func (s performer) perform(t *turn, calls []*call) { s.performExcept(t, calls, nil) }
 
 // performExcept is perform for a reply of which some calls have an outcome already,
 // which is only delivered.
-func (s *Session) performExcept(t *turn, calls []*call, outcomes map[uint64]tools.Outcome) {
+func (s performer) performExcept(t *turn, calls []*call, outcomes map[uint64]tools.Outcome) {
 	s.tools.SetBound(s.resultBound(t))
 	ops := make([]performed, len(calls))
 	lastEdit := -1
@@ -109,7 +113,7 @@ type performed struct {
 func (p *performed) alone() bool { return p.decision.Mutates || p.decision.Verdict != tools.Allow }
 
 // runCall performs one call if policy and the person allow it.
-func (s *Session) runCall(t *turn, p *performed) tools.Outcome {
+func (s performer) runCall(t *turn, p *performed) tools.Outcome {
 	if t.ctx.Err() != nil {
 		return tools.Outcome{State: tools.Cancelled, Text: cancelledText}
 	}
@@ -143,7 +147,7 @@ func (s *Session) runCall(t *turn, p *performed) tools.Outcome {
 
 // trusted reports whether programs may run in the session's workspace, which the
 // person is asked about before the first one.
-func (s *Session) trusted(t *turn) bool {
+func (s performer) trusted(t *turn) bool {
 	return s.cfg.Trusts == nil || s.cfg.Trusts(t.ctx, s.root, func() {
 		s.setDoing(waitingPrefix + "trust the workspace?")
 	})
@@ -151,7 +155,7 @@ func (s *Session) trusted(t *turn) bool {
 
 // runAgain runs a call again that the sandbox stopped, with what it lacked, if policy
 // and the person allow that.
-func (s *Session) runAgain(t *turn, p *performed, first tools.Outcome, label string) tools.Outcome {
+func (s performer) runAgain(t *turn, p *performed, first tools.Outcome, label string) tools.Outcome {
 	again := first.Again
 	d := s.tools.Decide(t.ctx, again.Op)
 	d.Title, d.Detail = again.Title, again.Detail
@@ -169,13 +173,13 @@ func (s *Session) runAgain(t *turn, p *performed, first tools.Outcome, label str
 }
 
 // resultBound is how many bytes one result of a turn's calls has at most.
-func (s *Session) resultBound(t *turn) int {
+func (s performer) resultBound(t *turn) int {
 	p, _ := t.settings.profile(s.profileOf(t))
 	return bound(p)
 }
 
 // finishCall records a call's result and steps the core with it. Loop only.
-func (s *Session) finishCall(t *turn, c *call, out tools.Outcome) {
+func (s performer) finishCall(t *turn, c *call, out tools.Outcome) {
 	if note := s.tools.Habit(c.name, c.args); note != "" {
 		out.Text = strings.TrimSuffix(out.Text, "\n") + "\n" + note
 	}
@@ -199,7 +203,7 @@ func (s *Session) finishCall(t *turn, c *call, out tools.Outcome) {
 // late records what a call did whose turn ended first, with a result for the call, which
 // stands: undo and a person see it in the call's second result, and the model reads it
 // before the next prompt. Loop only.
-func (s *Session) late(t *turn, c *call, out tools.Outcome, res *event.Result) {
+func (s performer) late(t *turn, c *call, out tools.Outcome, res *event.Result) {
 	if out.Edit == nil && (effectOf(s.ctx, s.tools, c) != tools.Run.String() || !didSomething(out)) {
 		return
 	}

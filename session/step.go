@@ -52,7 +52,7 @@ func (s *Session) step(ev core.Event, causes ...event.Payload) {
 		plan.turn.watch(r.call, r.result)
 	}
 	if len(plan.calls) > 0 {
-		s.wg.Go(func() { s.perform(plan.turn, plan.calls) })
+		s.wg.Go(func() { performer{s}.perform(plan.turn, plan.calls) })
 	}
 	for _, d := range plan.done {
 		s.finish(d.turn, d.outcome)
