@@ -14,7 +14,8 @@ import (
 // withoutRetries keeps installers from trying a network again that is not there, some
 // of them for minutes.
 func withoutRetries(env []string) []string {
-	return setUnset(env, "0", "npm_config_fetch_retries", "PIP_RETRIES", "UV_HTTP_RETRIES", "CARGO_NET_RETRY")
+	env = setUnset(env, "0", "npm_config_fetch_retries", "UV_HTTP_RETRIES", "CARGO_NET_RETRY")
+	return setUnset(env, "1", "PIP_RETRIES") // pip says what failed only as it tries again
 }
 
 // withoutHooks keeps installers from setting up git's hooks, which they may not: they

@@ -150,6 +150,25 @@ var honestWork = map[string]honest{
 		},
 		calls: []honestCall{fails("npm install --no-audit --no-fund", "no network in the sandbox")},
 	},
+	"a module of Go's that is nowhere": {
+		needs: "go",
+		prepare: func(t *testing.T, w *world) {
+			w.put("go.mod", "module x\n\ngo 1.24\n")
+			w.put("x.go", "package x\n")
+			t.Setenv("GOCACHE", t.TempDir()) // a cache that is there, as a person's is
+		},
+		calls: []honestCall{works("go build ./..."), works("go vet ./..."), fails("go get example.org/none", "no network in the sandbox")},
+	},
+	"a crate that is nowhere": {
+		needs: "cargo",
+		prepare: func(t *testing.T, w *world) {
+			w.put("dep/Cargo.toml", "[package]\nname = \"dep\"\nversion = \"0.1.0\"\nedition = \"2021\"\n")
+			w.put("dep/src/lib.rs", "pub fn it() {}\n")
+			w.put("Cargo.toml", "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\ndep = { path = \"dep\" }\n")
+			w.put("src/lib.rs", "pub fn x() { dep::it() }\n")
+		},
+		calls: []honestCall{works("cargo check -q"), works("cargo test -q"), fails("cargo add no-such-crate-at-all", "no network in the sandbox")},
+	},
 	"npm install with husky's script": {
 		needs: "npm",
 		prepare: func(t *testing.T, w *world) {

@@ -22,7 +22,7 @@ const noNetwork = "[no network in the sandbox]"
 var unreachable = regexp.MustCompile(`(?i)could ?n.t resolve|could not resolve|cannot resolve|unable to resolve|name resolution|no such host|lookup [^ ]+ on |unknown ?host|host lookup|` +
 	`name or service not known|nodename nor servname|failed to lookup|dns error|nxdomain|EAI_|ENOTFOUND|ENETUNREACH|EHOSTUNREACH|getaddrinfo|` +
 	`network is unreachable|no route to host|network request|network (is )?(unavailable|down)|failed to connect|could ?n.t connect|could not connect|cannot connect|unable to connect|` +
-	`os error 101|errno 101|error sending request|network failure|network error|connection error|connectionerror|socketexception|socketerror|failed to open tcp|fetch failed|` +
+	`from versions: none|os error 101|errno 101|error sending request|network failure|network error|connection error|connectionerror|socketexception|socketerror|failed to open tcp|fetch failed|` +
 	`permission ?denied|permissionerror|operation not permitted|\bEACCES\b|\bEPERM\b`)
 
 // refusedHere is what programs print when nobody listens at a port. Without network

@@ -34,6 +34,7 @@ func TestFailuresForWantOfANetworkAreRecognised(t *testing.T) {
 		"go: example.org/x@v1: Get \"https://proxy.example/x\": dial tcp: lookup proxy.example on 127.0.0.53:53: read udp 127.0.0.1:5->127.0.0.53:53: read: connection refused",
 		"dial tcp 11.22.33.44:443: connect: network is unreachable",
 		"WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('<pip._vendor>: Failed to establish a new connection: [Errno -3] Temporary failure in name resolution')': /simple/x/",
+		"ERROR: Could not find a version that satisfies the requirement x (from versions: none)\nERROR: No matching distribution found for x",
 		"error: Request failed\n  Caused by: error sending request for url (https://index.example/simple/x/)\n  Caused by: dns error: failed to lookup address information: Temporary failure in name resolution",
 		"warning: spurious network error (3 tries remaining): [6] Couldn't resolve host name",
 		"java.net.UnknownHostException: repo.example",
