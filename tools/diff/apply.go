@@ -27,6 +27,7 @@ type source struct {
 	ends  []string // without trailing blanks; made when needed
 	trims []string // without blanks around; likewise
 	folds []string // with plain quotes, dashes and blanks; likewise
+	bones []string // without what cannot be seen; likewise
 }
 
 func newSource(text string) *source {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // lenient returns where a form of a hunk stands in the readings that forgive a kind of
@@ -104,7 +105,22 @@ var plain = strings.NewReplacer(
 
 // fold returns a line with plain quotes, dashes and blanks, and without blanks at its
 // end.
-func fold(s string) string { return trimEnd(plain.Replace(s)) }
+func fold(s string) string {
+	if !ascii(s) {
+		s = plain.Replace(s)
+	}
+	return trimEnd(s)
+}
+
+// ascii reports a line without any character beyond ASCII.
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
 
 // typographic returns where a form stands when quotes, dashes and blanks of another
 // kind are the same in context lines. What is deleted must be as it is.

@@ -105,8 +105,8 @@ func (s *source) likeliest(lines []string) (at int, found bool) {
 		if first == "" {
 			continue
 		}
-		for i, t := range s.texts {
-			if n := common(skeleton(t), first); n > score && 2*n >= len(first) {
+		for i, t := range s.skeletons() {
+			if n := common(t, first); n > score && 2*n >= len(first) {
 				at, score = i-k, n
 			}
 		}
@@ -115,6 +115,13 @@ func (s *source) likeliest(lines []string) (at int, found bool) {
 		}
 	}
 	return at, score > 0
+}
+
+func (s *source) skeletons() []string {
+	if s.bones == nil {
+		s.bones = each(s.texts, skeleton)
+	}
+	return s.bones
 }
 
 // common is the length of the longer of the common start and end of two strings.
@@ -179,6 +186,9 @@ func causeAlone(want string) string {
 // skeleton returns a line without what cannot be seen in it: invisible characters,
 // accents, and blanks around it.
 func skeleton(s string) string {
+	if ascii(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return strings.TrimSpace(s)
+	}
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
 		case unicode.In(r, unicode.Cf, unicode.Mn, unicode.Cc) && r != '\t':
@@ -191,12 +201,11 @@ func skeleton(s string) string {
 }
 
 // bases are the letters U+00C0 to U+017F without their accents.
-const bases = "AAAAAAACEEEEIIIIDNOOOOO×OUUUUYÞßaaaaaaaceeeeiiiidnooooo÷ouuuuyþyAaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs"
+var bases = []rune("AAAAAAACEEEEIIIIDNOOOOO×OUUUUYÞßaaaaaaaceeeeiiiidnooooo÷ouuuuyþyAaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs")
 
 func base(r rune) rune {
-	all := []rune(bases)
-	if i := int(r - 0xc0); i < len(all) {
-		return all[i]
+	if i := int(r - 0xc0); i < len(bases) {
+		return bases[i]
 	}
 	return r
 }
