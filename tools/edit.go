@@ -152,7 +152,7 @@ func (e *Executor) edit(ctx context.Context, name, label string, make drafter) O
 			return cancelled()
 		}
 		if err != nil {
-			out := failed(err)
+			out := refused(err)
 			if r, ok := errors.AsType[*refusal](err); ok && r.whole {
 				out.ReadHash = e.seen.store(r.file.path, r.file.text)
 			}
@@ -179,6 +179,19 @@ func (e *Executor) edit(ctx context.Context, name, label string, make drafter) O
 		return out
 	}
 	return failf("%s was not changed: it is being changed by someone else all the time", name)
+}
+
+// refused returns the outcome of an edit that is not made. The model reads why, in at
+// most 600 bytes, unless it is shown what others changed.
+func refused(err error) Outcome {
+	out := failed(err)
+	if _, shows := errors.AsType[*refusal](err); !shows {
+		const most = 600
+		if len(out.Text) > most {
+			out.Text = strings.ToValidUTF8(out.Text[:most-len("…")], "") + "…"
+		}
+	}
+	return out
 }
 
 // editOutcome returns the outcome of an applied edit, with a text for the model.

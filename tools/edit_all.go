@@ -43,9 +43,9 @@ func (e *Executor) editAll(ctx context.Context, label string, edits []fileEdit) 
 		case ctx.Err() != nil:
 			return cancelled()
 		case err != nil && len(edits) > 1:
-			return failf("nothing was changed in any file: %s", err)
+			return refused(fmt.Errorf("nothing was changed in any file: %w", err))
 		case err != nil:
-			return failed(err)
+			return refused(err)
 		case len(drafts) == 0:
 			return Outcome{State: Completed, Text: "nothing is changed: all files are as the patch makes them"}
 		}

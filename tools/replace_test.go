@@ -3,6 +3,7 @@ package tools
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
 	"github.com/go-json-experiment/json"
@@ -90,5 +91,24 @@ func TestEditIsAnEditLikeTheOthers(t *testing.T) {
 	want(t, w.run(editOp(t, editArgs{Path: "a.txt", Old: "3\n4", New: "3\nfour"})), Completed, rebased)
 	if got := w.get("a.txt"); got != "one\n2\n3\nfour\n" {
 		t.Errorf("the file is %q", got)
+	}
+}
+
+// TestARefusalIsShort has long names, lines, headers and characters that cannot be seen.
+func TestARefusalIsShort(t *testing.T) {
+	name := strings.Repeat("directory/", 25) + "f.txt"
+	line := strings.Repeat("\u200b\x15 é", 100)
+	w := newWorld(t, map[string]string{name: "one\n" + line + "\nthree\n"})
+	for _, op := range []Op{
+		editOp(t, editArgs{Path: name, Old: "one\n" + line + "x\nthree\n", New: "y"}),
+		editOp(t, editArgs{Path: name, Old: strings.Repeat("long ", 500), New: "y"}),
+		patchOp(name, "@@ "+line+" @@\n one\n-"+line+"x\n+y\n"),
+		patchOp(name, "@@ "+line+"x\n+y\n"),
+		patchOp(name, "--- "+line+"\n+++ "+line+"\n@@\n+y\n"),
+		patchAll("--- a/" + name + "\n+++ b/" + name + "\n@@\n one\n-" + line + "x\n+y\n"),
+	} {
+		if out := w.run(op); out.State != Failed || len(out.Text) > 600 || !utf8.ValidString(out.Text) {
+			t.Errorf("%s, %d bytes: %s", out.State, len(out.Text), out.Text)
+		}
 	}
 }

@@ -9,9 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// MaxRefusal bounds a refusal's text, in bytes.
-const MaxRefusal = 520
-
 // refuse returns the refusal of a hunk.
 func refuse(h hunk, format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{h.name()}, args...)...)
@@ -239,11 +236,17 @@ func clipAt(s string, at int) string {
 	return out
 }
 
-// visible quotes a line with its blanks, tabs and invisible characters to be seen.
+// visible quotes a line with its blanks, tabs and invisible characters to be seen. What
+// would be over 130 bytes is cut.
 func visible(s string) string {
+	const most = 130
 	var b strings.Builder
 	b.WriteByte('"')
 	for len(s) > 0 {
+		if b.Len() > most-12 {
+			b.WriteString("…")
+			break
+		}
 		r, n := utf8.DecodeRuneInString(s)
 		switch {
 		case r == utf8.RuneError && n == 1:
