@@ -147,12 +147,13 @@ type executor struct {
 	srv *Server
 }
 
-// Close takes the executor off those whose policy follows the configuration.
+// Close takes the executor off those whose policy follows the configuration, and ends
+// what runs in its background.
 func (e *executor) Close() error {
 	e.srv.mu.Lock()
-	defer e.srv.mu.Unlock()
 	delete(e.srv.executors, e)
-	return nil
+	e.srv.mu.Unlock()
+	return e.Executor.Close()
 }
 
 // state are the server's own places, which no edit may touch.

@@ -6,6 +6,7 @@ import (
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/agent-lsp/agent-lsp/session/store"
+	"github.com/agent-lsp/agent-lsp/tools"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 )
@@ -34,16 +35,17 @@ type NewSession struct {
 
 // Info is one session of a listing.
 type Info struct {
-	ID        uuid.UUID `json:"session"`
-	Root      string    `json:"root"`
-	Title     string    `json:"title"`
-	Profile   string    `json:"profile"`
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
-	Turns     uint64    `json:"turns"`
-	State     string    `json:"state"`           // "running", "waiting", "idle" or "stored"
-	Mode      string    `json:"mode,omitempty"`  // of a session that is open here
-	Meter     *Meter    `json:"meter,omitempty"` // of a session that is open; in Status only
+	ID        uuid.UUID   `json:"session"`
+	Root      string      `json:"root"`
+	Title     string      `json:"title"`
+	Profile   string      `json:"profile"`
+	CreatedAt time.Time   `json:"createdAt"`
+	UpdatedAt time.Time   `json:"updatedAt"`
+	Turns     uint64      `json:"turns"`
+	State     string      `json:"state"`           // "running", "waiting", "idle" or "stored"
+	Mode      string      `json:"mode,omitempty"`  // of a session that is open here
+	Jobs      []tools.Job `json:"jobs,omitempty"`  // what runs in the background
+	Meter     *Meter      `json:"meter,omitempty"` // of a session that is open; in Status only
 }
 
 // Listing is all sessions that this client may see, ordered by creation, then

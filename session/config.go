@@ -44,6 +44,8 @@ type Tools interface {
 	// Habit returns what the result of a call says that Typed took for one of ours, and
 	// nothing for others.
 	Habit(name, arguments string) string
+	// Jobs are what runs in the background, in order.
+	Jobs() []tools.Job
 	// Grant allows what a Decision's Lasting covers for the rest of the session.
 	Grant(l tools.Lasting)
 	// SetBound sets how many bytes the results of the calls that follow may have.

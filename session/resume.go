@@ -49,6 +49,9 @@ func (m *Manager) Resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 	if err == nil {
 		err = log.restoreMode(ctx, s)
 	}
+	if err == nil {
+		err = log.restoreJobs(ctx, s)
+	}
 	if err == nil && lost != "" {
 		_, err = s.journal.record(ctx, &event.Note{Text: fmt.Sprintf(
 			"profile %s of this session is not configured any more; it goes on with profile %s", lost, s.record.Harness)})

@@ -19,6 +19,7 @@ type log struct {
 	asked   map[uint64]bool            // calls that wait for the person's word
 	ask     *ask                       // the model call that awaits its reply
 	rounds  map[uint64]int             // by turn
+	jobs    jobsSeen                   // that run
 	calls   []*call                    // dispatched, without a result
 }
 
@@ -42,7 +43,7 @@ type reading struct {
 // under way.
 func readLog(ctx context.Context, s *Session) (*log, error) {
 	r := &reading{
-		log:     &log{intents: map[uint64][]*event.Intent{}, asked: map[uint64]bool{}, rounds: map[uint64]int{}},
+		log:     &log{intents: map[uint64][]*event.Intent{}, asked: map[uint64]bool{}, rounds: map[uint64]int{}, jobs: jobsSeen{}},
 		session: s, open: map[uint64]*turn{}, waiting: map[uint64]*call{}, refused: map[uint64]*call{}, seen: map[string]string{},
 	}
 	for e, err := range s.journal.store.Transcript(ctx, s.id, nil) {
@@ -108,6 +109,7 @@ func (r *reading) take(index uint64, p event.Payload) {
 			r.countCancelled(p.Turn)
 		}
 	case *event.Note:
+		r.jobs.note(p)
 		if p.Refused != nil {
 			r.withheld(p)
 		}
@@ -145,6 +147,7 @@ func (r *reading) result(p *event.Result) {
 		r.seen[e.Path] = cmp.Or(e.Read, e.After)
 	}
 	c := r.waiting[p.ID]
+	r.jobs.result(c, p)
 	if c != nil && p.State == event.Completed {
 		r.session.todo.take(c.op)
 	}

@@ -355,7 +355,7 @@ func (s *Session) info() Info {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := infoOf(s.record)
-	i.State, i.Mode = "idle", string(s.tools.Mode())
+	i.State, i.Mode, i.Jobs = "idle", string(s.tools.Mode()), s.tools.Jobs()
 	for _, t := range s.turns {
 		if !t.ended && t.ctx != nil {
 			i.State = "running"

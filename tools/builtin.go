@@ -11,6 +11,7 @@ func builtin(e *Executor) []Tool {
 		writeTool{e},
 		patchTool{e},
 		execTool{e},
+		jobTool{e},
 		gitTool{e},
 		browseTool{e},
 		todoTool{},

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 	"github.com/agent-lsp/agent-lsp/workspace"
@@ -19,6 +20,9 @@ type execTool struct{ *Executor }
 type execArgs struct {
 	Argv commandLine `json:"argv" about:"program and arguments; one string is split as a shell would, and given to sh -c where it has shell syntax"`
 	Cwd  *string     `json:"cwd,omitzero" about:"directory relative to the workspace root; the root when absent"`
+	// Timeout and Background exclude each other: what runs in the background has none.
+	Timeout    int  `json:"timeout,omitzero" about:"seconds until it is ended"`
+	Background bool `json:"background,omitzero" about:"let it run on, a server for instance, and look at it with job"`
 	// Network is only looked at where commands have none by themselves.
 	Network bool `json:"network,omitzero" about:"true when it must reach other machines, to install packages for instance; the person is asked"`
 }
@@ -41,7 +45,11 @@ func (t execTool) decide(op execArgs) Decision {
 	if c, ok := t.asGit(op); ok {
 		return gitTool(t).decideCommand(c, line, cwd)
 	}
-	d := Decision{Title: "Run " + clip(line), Detail: line + "\nin " + cwd, Effect: Run, Verdict: Ask, Executes: true, Lasting: lastingCommand(op.Argv, cwd)}
+	title := "Run " + clip(line)
+	if op.Background {
+		title += " in the background"
+	}
+	d := Decision{Title: title, Detail: line + "\nin " + cwd, Effect: Run, Verdict: Ask, Executes: true, Lasting: lastingCommand(op.Argv, cwd)}
 	if mode := t.policy().Mode; mode == ModeAll || mode == ModeAuto && t.runsUnasked(op) {
 		d.Verdict = Allow
 	}
@@ -109,7 +117,11 @@ func (t execTool) run(ctx context.Context, op execArgs) Outcome {
 	if err != nil {
 		return failf("not run: the working directory: %s", err)
 	}
-	spec := proc.Spec{Argv: op.Argv, Dir: dir, Env: t.env(), Timeout: t.cfg.Exec.Timeout}
+	limit, err := t.limit(op)
+	if err != nil {
+		return failed(err)
+	}
+	spec := proc.Spec{Argv: op.Argv, Dir: dir, Env: t.env(), Timeout: limit}
 	connects := t.connects(op)
 	box := t.cfg.Exec.Sandbox
 	if box != nil && (!box.Network || t.cfg.Exec.AskNetwork && !connects) {
@@ -119,6 +131,9 @@ func (t execTool) run(ctx context.Context, op execArgs) Outcome {
 		spec.Env = withoutHooks(spec.Env)
 	}
 	spec.Policy = t.confinement(connects)
+	if op.Background {
+		return t.background(spec)
+	}
 	out, r := t.command(ctx, spec, true)
 	if t.cfg.Exec.AskNetwork && box != nil && !connects && wasOffline(r) {
 		out.Again = withNetwork(op, out)
@@ -127,6 +142,34 @@ func (t execTool) run(ctx context.Context, op execArgs) Outcome {
 		out.Text += t.advice(op, dir, r)
 	}
 	return out
+}
+
+// longest is how long a command may take whose call asks for more than the setting.
+const longest = 10 * time.Minute
+
+// limit returns how long a command may take.
+func (t execTool) limit(op execArgs) (time.Duration, error) {
+	most := max(longest, t.cfg.Exec.Timeout)
+	asked := time.Duration(op.Timeout) * time.Second
+	switch {
+	case op.Timeout == 0:
+		return t.cfg.Exec.Timeout, nil
+	case op.Timeout < 0 || op.Timeout > int(most/time.Second):
+		return 0, fmt.Errorf("not run: the timeout is %d seconds, and at most %d are given; background: true runs it without one", op.Timeout, int(most/time.Second))
+	}
+	return asked, nil
+}
+
+// background starts a command that runs on.
+func (t execTool) background(spec proc.Spec) Outcome {
+	if _, err := proc.Look(spec.Argv[0], spec.Dir, spec.Env); err != nil {
+		return failf("%s was not found", spec.Argv[0])
+	}
+	j, err := t.jobs.start(spec)
+	if err != nil {
+		return failf("not run: %s", err)
+	}
+	return Outcome{State: Completed, Text: fmt.Sprintf("started in the background as job %d: job {\"id\": %d, \"action\": \"output\"} shows what it prints; it ends with the session", j.id, j.id)}
 }
 
 // env returns the environment of a command: no secrets, and settings that keep

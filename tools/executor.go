@@ -80,6 +80,7 @@ type Executor struct {
 	tools Registry
 	plans Registry // the tool plan alone, which only one mode has
 	repos repositories
+	jobs  jobs
 	// outer is git's directory outside the root that commands may write to, found
 	// once: what they change in the workspace gives them no other.
 	outer string

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -90,6 +91,7 @@ func (k *keeper) output() Output {
 type pump struct {
 	r, w   *os.File
 	keep   keeper
+	live   io.Writer     // nil for none
 	closed chan struct{} // closed when reading has ended
 }
 
@@ -100,7 +102,7 @@ func newPump(spec Spec) (*pump, error) {
 	}
 	return &pump{
 		r: r, w: w, closed: make(chan struct{}),
-		keep: keeper{head: spec.KeepHead, tail: spec.KeepTail},
+		keep: keeper{head: spec.KeepHead, tail: spec.KeepTail}, live: spec.Live,
 	}, nil
 }
 
@@ -119,6 +121,9 @@ func (p *pump) start() {
 		for {
 			n, err := p.r.Read(buf)
 			_, _ = p.keep.Write(buf[:n])
+			if p.live != nil {
+				_, _ = p.live.Write(buf[:n])
+			}
 			if err != nil {
 				return // the end, or finish's deadline: what came is kept
 			}

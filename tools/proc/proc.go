@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,6 +50,9 @@ type Spec struct {
 	// start and from its end; zero means DefaultKeep. What lies between is dropped
 	// and counted, so that memory stays flat whatever a program prints.
 	KeepHead, KeepTail int
+	// Live gets what both streams print, as it comes; nil for nobody. It is called
+	// from two goroutines and must not block for long: the program waits for it.
+	Live io.Writer
 	// Policy says what the program may do; the zero value is refused.
 	Policy Policy
 
