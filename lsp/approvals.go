@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/lsp/editor"
 	"github.com/agent-lsp/agent-lsp/session"
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/google/uuid"
 	"go.lsp.dev/protocol"
 )
@@ -44,6 +45,7 @@ const (
 func (s agentSide) Approve(ctx context.Context, q session.Question) session.Answer {
 	asking, stop := context.WithTimeout(ctx, s.config.Limits.Approval)
 	defer stop()
+	q.Title, q.Detail = workspace.Visible(q.Title), workspace.Visible(q.Detail)
 	var a session.Answer
 	var err error
 	if s.client.approvals && !q.Plain {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/workspace"
 	"github.com/google/uuid"
 )
 
@@ -202,16 +203,17 @@ func escapeInline(s string) string {
 	return b.String()
 }
 
-// printable drops control characters other than line ends and tabs, which a
-// terminal or an editor would act on, and replaces what is not UTF-8.
+// printable replaces control characters other than line ends and tabs, which a
+// terminal or an editor would act on, and what is not UTF-8, and writes what hides or
+// reorders text by number.
 func printable(s string) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\uFFFD")
-	return strings.Map(func(r rune) rune {
+	return workspace.VisibleProse(strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
 			return '\uFFFD'
 		}
 		return r
-	}, s)
+	}, s))
 }
 
 // closeFence ends a code fence that a text leaves open.

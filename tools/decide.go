@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // Decide returns policy's decision about a call: run it, ask a person, or refuse it.
@@ -28,6 +30,32 @@ func (e *Executor) Decide(ctx context.Context, op Op) Decision {
 		d = e.judge(d, Family(c.Name))
 	}
 	d.Mutates = d.Effect.changes()
+	return shownWhole(d)
+}
+
+// The most characters of a question. More than that nobody reads, and some editors cut.
+const (
+	mostOfAnEdit   = 200_000
+	mostOfACommand = 8_000
+)
+
+// shownWhole makes visible what a person reads. A call that a question could not show
+// whole cannot be allowed.
+func shownWhole(d Decision) Decision {
+	d.Title, d.Detail = workspace.Visible(d.Title), workspace.Visible(d.Detail)
+	most, what, instead := mostOfACommand, "call", "make it shorter, for instance by writing a file first"
+	if d.Effect == Write {
+		most, what, instead = mostOfAnEdit, "change", "make it in several smaller ones"
+	}
+	n := utf8.RuneCountInString(d.Detail)
+	if n <= most {
+		return d
+	}
+	d.Detail = headTail(d.Detail, most)
+	if d.Verdict == Ask {
+		d.Verdict = Deny
+		d.Reason = fmt.Sprintf("the %s is %d characters long, and a question can show %d: what the person cannot see whole they cannot allow; %s", what, n, most, instead)
+	}
 	return d
 }
 

@@ -279,9 +279,6 @@ func collision(f file, base string, clash []change) *refusal {
 	return &refusal{text: b.String(), file: f, whole: true}
 }
 
-// previewCap bounds the diff that a person is shown.
-const previewCap = 200_000
-
 // preview shows a person what an edit would do.
 func preview(d draft) string {
 	old := "a/" + d.path
@@ -289,5 +286,5 @@ func preview(d draft) string {
 		old = "/dev/null"
 	}
 	diff := udiff.Unified(old, "b/"+d.path, d.text, d.after)
-	return headTail(strings.ToValidUTF8(diff, "\ufffd"), previewCap)
+	return strings.ToValidUTF8(diff, "\ufffd")
 }

@@ -83,11 +83,12 @@ func (p *people) line(format string, args ...any) {
 
 // plain is a text as a terminal may be given it: what a model, a tool or a file
 // says must not move the cursor, recolour or overwrite what is shown, so control
-// characters other than tabs and line ends are written out.
+// characters other than tabs and line ends are written out, and what hides or reorders
+// text is written by number.
 func plain(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if strings.IndexFunc(text, controls) < 0 {
-		return text
+		return workspace.VisibleProse(text)
 	}
 	var b strings.Builder
 	for _, r := range text {
@@ -97,7 +98,7 @@ func plain(text string) string {
 			b.WriteRune(r)
 		}
 	}
-	return b.String()
+	return workspace.VisibleProse(b.String())
 }
 
 func controls(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }

@@ -31,9 +31,17 @@ local hidden = {
   '\216\156', -- Arabic letter mark
   '\226\128[\139\142\143\168-\174]', -- zero width space, marks, separators, embeddings and overrides
   '\226\129[\160-\175]', -- word joiner, isolates, deprecated controls
+  '\205\143', -- combining grapheme joiner
+  '\225\133[\159\160]', -- Hangul fillers
+  '\227\133\164',
+  '\239\190\160',
+  '\225\158[\180\181]', -- Khmer inherent vowels
+  '\225\160[\139-\143]', -- Mongolian selectors
+  '\226\160\128', -- Braille pattern without dots
+  '\239\184[\128-\141]', -- variation selectors but those of emoji
   '\239\187\191', -- byte order mark
-  '\239\191[\185-\187]', -- interlinear annotation
-  '\243\160[\128\129][\128-\191]', -- tags
+  '\239\191[\176-\187]', -- unassigned, interlinear annotation
+  '\243\160[\128-\191][\128-\191]', -- tags, more variation selectors
 }
 
 --- Text of several lines.
