@@ -152,6 +152,11 @@ func (e *Executor) decideEdit(ctx context.Context, family Family, name string, m
 			return d
 		}
 	}
+	if _, denied := e.policy().denied(subject{family: FamilyRead, paths: paths}); denied || len(paths) > 0 && e.policy().otherName(e.ws.Root(), paths[len(paths)-1]) {
+		// What is refused, and what is asked about, shows what the file contains.
+		d.Verdict, d.Reason = Deny, "a rule of the configuration denies reading "+name
+		return d
+	}
 	always := ""
 	for _, p := range paths {
 		if always == "" {

@@ -66,6 +66,9 @@ func (t execTool) decide(op execArgs) Decision {
 	if t.policy().doubts(s.unfolded) {
 		always = "it cannot be told whether it runs what a rule denies"
 	}
+	if name, ok := t.namesUnread(s.unfolded, cwd); ok && d.Verdict != Deny {
+		d.Verdict, d.Reason = Deny, "a rule of the configuration denies reading "+clip(name)
+	}
 	return t.applyRules(d, s, always)
 }
 

@@ -23,6 +23,7 @@ func (t execTool) confinement(network bool) proc.Policy {
 	if t.cfg.Exec.AskNetwork {
 		box.Network = network
 	}
+	box.Hidden = slices.Concat(box.Hidden, t.unread())
 	root := workspace.RealPath(t.ws.Dir())
 	sandbox.ProtectTree(&box, root)
 	if r, ok, err := t.repos.find(root); ok && err == nil {

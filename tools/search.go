@@ -124,12 +124,13 @@ func (e *Executor) files(ctx context.Context, at, glob string, tool Family) ([]s
 		return f.text, err == nil && f.exists
 	})
 	var out []string
+	hidden := policy.otherNames(root)
 	add := func(p string) {
 		denied := func(f Family) bool {
 			_, no := policy.denied(subject{family: f, paths: []string{p}})
 			return no
 		}
-		if (glob == "" || workspace.Match(glob, p)) && !denied(FamilyRead) && !denied(tool) {
+		if (glob == "" || workspace.Match(glob, p)) && !denied(FamilyRead) && !denied(tool) && !slices.Contains(hidden, p) {
 			out = append(out, p)
 		}
 	}

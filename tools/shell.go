@@ -16,6 +16,8 @@ type script struct {
 	// commands are the simple commands in it, also those of substitutions and of
 	// functions, each as an argument list in which unknown may stand.
 	commands [][]string
+	// files are what it redirects from and to.
+	files []string
 	// plain says that the commands are all that it does: it redirects nothing to a
 	// file, sets no variable, defines no function, and its words are what they seem.
 	plain bool
@@ -35,6 +37,9 @@ func parseScript(text string) (script, error) {
 			s.call(n)
 		case *syntax.Redirect:
 			s.plain = s.plain && redirectsNothing(n)
+			if n.Word != nil {
+				s.files = append(s.files, wordText(n.Word))
+			}
 		case *syntax.Stmt:
 			s.plain = s.plain && !n.Background && !n.Coprocess && !n.Disown
 		case *syntax.FuncDecl, *syntax.DeclClause, *syntax.LetClause, *syntax.ProcSubst, *syntax.ForClause, *syntax.CoprocClause, *syntax.TestDecl, *syntax.ArithmCmd:

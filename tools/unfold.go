@@ -11,6 +11,7 @@ import (
 type unfolded struct {
 	commands [][]string // unknown may stand in them
 	code     [][]string // the words of code and of options that run programs
+	files    []string   // of redirections
 	unsure   bool       // there may be more
 }
 
@@ -88,6 +89,7 @@ func (u *unfolded) parse(text string, depth int, must bool) {
 		u.unsure = u.unsure || must || text == unknown
 		return
 	}
+	u.files = append(u.files, s.files...)
 	for _, c := range s.commands {
 		u.add(c, depth+1, true)
 	}
