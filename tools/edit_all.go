@@ -132,6 +132,6 @@ func (e *Executor) decideAll(ctx context.Context, family Family, edits []fileEdi
 		titles = append(titles[:shown:shown], fmt.Sprintf("and %d more files", n-shown))
 	}
 	out.Title = strings.Join(titles, ", ")
-	out.Detail = headTail(strings.Join(details, "\n"), previewCap)
+	out.Detail = strings.Join(details, "\n")
 	return out
 }
