@@ -177,13 +177,12 @@ func (c *Checker) noOutput(ctx context.Context, j job, p plan, ran proc.Result, 
 	case err != nil:
 		return fmt.Sprintf("%s could not be started (%v), so %s", cmd, err, j.unchecked())
 	case ran.NotFound:
-		path, _ := proc.Getenv(c.cfg.env(p.dir), "PATH")
 		where := p.where
 		if where != "" {
 			where += " or "
 		}
-		return fmt.Sprintf("%s could not run, because there is no program `%s` %son PATH (%s), so %s",
-			cmd, filepath.Base(p.argv[0]), where, path, j.unchecked())
+		return fmt.Sprintf("%s could not run, because there is no program `%s` %son PATH, so %s",
+			cmd, filepath.Base(p.argv[0]), where, j.unchecked())
 	case ran.TimedOut && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Sprintf("%s did not finish before its caller's deadline, so %s", cmd, j.unchecked())
 	case ran.TimedOut:

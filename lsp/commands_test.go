@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -166,7 +167,7 @@ func TestThePromptsContextIsWhatTheEditorShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := <-prompted
-	want := []event.Context{{Path: "a.txt", First: 2, Last: 3, Text: "two\n3\n"}, {Path: "b.txt"}, {Path: "b.txt", First: 1, Last: 1, Text: "disk\n"}, {Path: "untitled:scratch", Text: "loose\n"}}
+	want := []event.Context{{Path: "a.txt", First: 2, Last: 3, Text: "two\n3\n"}, {Path: "b.txt"}, {Path: "b.txt", First: 1, Last: 1, Text: "disk\n"}, {Path: "scratch (a document without a file: no tool can read or change it)", Text: "loose\n"}}
 	if d := cmp.Diff(want, got.Context); d != "" {
 		t.Error(d)
 	}
@@ -213,6 +214,42 @@ func TestTheRootIsChosenByTheFile(t *testing.T) {
 	r.Notify("workspace/didChangeWorkspaceFolders", `{"event":{"added":[{"uri":"`+text.URI(b)+`","name":"b"}],"removed":[]}}`)
 	if got := prompt(`{"text":"x","root":"` + b + `"}`); got != `prompt "x" in `+b {
 		t.Error(got)
+	}
+}
+
+// TestAPlaceOfAnotherFolderSaysSo points at files of one name in two folders: the path
+// alone would name the session's own.
+func TestAPlaceOfAnotherFolderSaysSo(t *testing.T) {
+	a, b := t.TempDir(), filepath.Join(t.TempDir(), "b")
+	write(t, filepath.Join(a, "f.txt"), "of a\n")
+	write(t, filepath.Join(b, "f.txt"), "of b\nmore\n")
+	r := startWith(t, lsptest.Options{Folders: []string{a, b}}, a, func(*Config) {})
+	prompted := make(chan session.Prompt, 1)
+	r.engine.prompt = func(p session.Prompt) { prompted <- p }
+	const other = "f.txt of the other folder b (no tool can read or change it)"
+	inA, inB := text.URI(filepath.Join(a, "f.txt")), text.URI(filepath.Join(b, "f.txt"))
+	for _, tt := range []struct {
+		name, argument, root string
+		want                 []event.Context
+	}{
+		{"the first place says the folder", `{"text":"x","context":[{"uri":"` + inA + `"},{"uri":"` + inB + `"}]}`, a, []event.Context{{Path: "f.txt"}, {Path: other, Text: "of b\nmore\n"}}},
+		{"the argument does", `{"text":"x","root":"` + a + `","context":[{"uri":"` + inB + `","range":{"start":{"line":0,"character":0},"end":{"line":0,"character":2}}}]}`, a, []event.Context{{Path: other, First: 1, Last: 1, Text: "of b\n"}}},
+		{"its own", `{"text":"x","root":"` + b + `","context":[{"uri":"` + inB + `"}]}`, b, []event.Context{{Path: "f.txt"}}},
+		{"the session does", `{"text":"x","session":"SESSION","context":[{"uri":"` + inB + `"}]}`, a, []event.Context{{Path: other, Text: "of b\nmore\n"}}},
+	} {
+		id, err := r.Command("agent.prompt", `{"text":"x","root":"`+a+`"}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-prompted
+		argument := strings.ReplaceAll(tt.argument, "SESSION", regexp.MustCompile(`[0-9a-f-]{36}`).FindString(string(id)))
+		if _, err := r.Command("agent.prompt", argument); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if got := <-prompted; got.Root != tt.root || !cmp.Equal(got.Context, tt.want) {
+			t.Errorf("%s: in %s %+v, want in %s %+v", tt.name, got.Root, got.Context, tt.root, tt.want)
+		}
 	}
 }
 

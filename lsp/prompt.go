@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -27,12 +28,14 @@ type promptResult struct {
 func (s commands) prompt(ctx context.Context, a *arguments) (any, error) {
 	p := session.Prompt{Text: a.text("text"), Session: a.session(false)}
 	root := s.rootArgument(a)
-	hint := s.contextArgument(a, &p)
-	return s.run(ctx, a, p, root, hint)
+	places := s.contextArgument(a, &p)
+	return s.run(ctx, a, p, root, places)
 }
 
-// run prompts the engine, and waits for the turn if the argument says so.
-func (s commands) run(ctx context.Context, a *arguments, p session.Prompt, root, hint *editor.Folder) (any, error) {
+// run prompts the engine, and waits for the turn if the argument says so. The places
+// are those of the prompt's context; the first that has a folder says which is meant
+// where nothing else does.
+func (s commands) run(ctx context.Context, a *arguments, p session.Prompt, root *editor.Folder, places []pointed) (any, error) {
 	wait := a.flag("wait")
 	engine, err := s.on(ctx, a)
 	if err != nil {
@@ -48,8 +51,8 @@ func (s commands) run(ctx context.Context, a *arguments, p session.Prompt, root,
 		}
 		p.Root = known
 	}
-	if root == nil {
-		root = hint
+	for i := 0; root == nil && i < len(places); i++ {
+		root = places[i].folder
 	}
 	if root == nil && p.Root == "" {
 		if root, err = s.defaultRoot(); err != nil {
@@ -59,6 +62,7 @@ func (s commands) run(ctx context.Context, a *arguments, p session.Prompt, root,
 	if p.Root == "" {
 		p.Root = root.Dir()
 	}
+	s.nameElsewhere(p, places)
 	id, turn, err := engine.Prompt(ctx, p)
 	if err != nil {
 		return nil, err
@@ -163,7 +167,7 @@ func readProblem(o *arguments) problem {
 // pointed is a file that an argument refers to.
 type pointed struct {
 	folder *editor.Folder
-	path   string    // relative to the folder, or the URI of a buffer without a file
+	path   string    // relative to the folder, or what a buffer without a file is called
 	lines  *text.Doc // nil when the file cannot be read
 }
 
@@ -185,7 +189,7 @@ func (s commands) placeArgument(a *arguments) pointed {
 	path, err := text.Path(name)
 	if err != nil {
 		if d := docs.Named(name); d != nil {
-			return pointed{path: d.URI, lines: d.Text}
+			return pointed{path: withoutFile(d.URI), lines: d.Text}
 		}
 		a.fail("uri", "%v", err)
 		return pointed{}
@@ -204,10 +208,15 @@ func (s commands) placeArgument(a *arguments) pointed {
 	return x
 }
 
-// contextArgument reads context: [{uri, range?}] and returns the folder of the
-// first place that has one.
-func (s commands) contextArgument(a *arguments, p *session.Prompt) *editor.Folder {
-	var hint *editor.Folder
+// withoutFile is what a model reads for a buffer that has no file: no tool reaches it,
+// and its URI would pass for the path of a file to make.
+func withoutFile(uri string) string {
+	return strings.TrimPrefix(uri, "untitled:") + " (a document without a file: no tool can read or change it)"
+}
+
+// contextArgument reads context: [{uri, range?}] and returns its places.
+func (s commands) contextArgument(a *arguments, p *session.Prompt) []pointed {
+	var places []pointed
 	for i, raw := range a.list("context", false) {
 		o := a.object(raw, fmt.Sprintf("context[%d]", i))
 		x := s.placeArgument(o)
@@ -221,12 +230,27 @@ func (s commands) contextArgument(a *arguments, p *session.Prompt) *editor.Folde
 			c.Text = x.lines.String()
 		}
 		_ = o.done() // a failure is stored in a
-		if hint == nil {
-			hint = x.folder
-		}
 		p.Context = append(p.Context, c)
+		places = append(places, x)
 	}
-	return hint
+	return places
+}
+
+// nameElsewhere says which folder a place is in that is not in the session's: its
+// path alone would name another file there. Its text is added, since no tool reaches
+// it.
+func (s commands) nameElsewhere(p session.Prompt, places []pointed) {
+	root := s.editor.Folders.Named(p.Root)
+	for i, x := range places {
+		if root == nil || x.folder == nil || x.folder == root {
+			continue
+		}
+		c := &p.Context[i]
+		c.Path = fmt.Sprintf("%s of the other folder %s (no tool can read or change it)", c.Path, filepath.Base(x.folder.Dir()))
+		if c.First == 0 && x.lines != nil {
+			c.Text = x.lines.String()
+		}
+	}
 }
 
 // readRange reads a range as lines, 1-based and inclusive; zeroes when it is

@@ -1,12 +1,16 @@
 package session
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/session/model"
+	"github.com/agent-lsp/agent-lsp/session/model/script"
+	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
 // TestNothingOfThisMachineEntersATranscript has every tool fail in the ways that
@@ -49,13 +53,54 @@ entries:
 	if n := strings.Count(text, `"kind":"result"`); n != 20 {
 		t.Errorf("%d results, want 20:\n%s", n, r.kinds())
 	}
+	nothingOfThisMachine(t, r, text)
+}
+
+// nothingOfThisMachine fails for a transcript that says where the workspace lies or
+// where programs are looked for.
+func nothingOfThisMachine(t *testing.T, r *rig, text string) {
+	t.Helper()
 	for line := range strings.Lines(text) {
-		for _, own := range []string{r.dir, os.TempDir(), filepath.Base(filepath.Dir(r.dir))} {
+		for _, own := range []string{r.dir, os.TempDir(), filepath.Base(filepath.Dir(r.dir)), os.Getenv("PATH")} {
 			if strings.Contains(line, own) {
 				t.Errorf("%q is in %s", own, line)
 				break
 			}
 		}
+	}
+}
+
+// TestNothingOfThisMachineIsInAFailure has the check's program missing, a check in a
+// directory that is not there, and scripts that fail in each way, by an absolute path.
+func TestNothingOfThisMachineIsInAFailure(t *testing.T) {
+	for name, entries := range map[string]string{
+		"nothing is left":          `[{calls: [{write: {path: a.txt, text: "b\n"}}]}]`,
+		"none for the step":        `[{when: "1/1", calls: [{write: {path: a.txt, text: "b\n"}}]}, {when: "9/9", text: x}]`,
+		"recorded of another":      `[{when: "1/1", calls: [{write: {path: a.txt, text: "b\n"}}]}, {when: "1/2", text: x, request: {tools: a, messages: "user:b"}}]`,
+		"a kind of failure":        `[{when: "1/1", calls: [{write: {path: a.txt, text: "b\n"}}]}, {when: "1/2", fail: {kind: error, error: auth}}]`,
+		"a call that fits nothing": `[{when: "1/1", calls: [{write: {path: a.txt, text: "b\n"}}]}, {when: "1/2", calls: [{nothing: {}}]}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, map[string]string{"go.mod": "module x\n", "main.go": "package main\n"}, "version: 1\nentries: [{text: unused}]\n")
+			r.Shutdown()
+			s, err := script.Parse(filepath.Join(r.dir, "script.yaml"), []byte("version: 1\nentries: "+entries+"\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.cfg.Provider = func(_ context.Context, _ model.Profile, env ProviderEnv) (model.Model, error) {
+				return script.New(s, env.Clock), nil
+			}
+			check := checker.New(checker.Config{Trusted: true, Commands: map[string]checker.Command{"go": {Argv: []string{"no-such-checker"}}}, Policy: proc.Unconfined("a test's own command")})
+			t.Cleanup(func() { check.Close() })
+			r.cfg.Checker = oneChecker{check}
+			r.Manager = NewManager(r.cfg, r)
+			id, _ := r.run("go")
+			text := transcriptOf(t, r, id)
+			if !strings.Contains(text, "no-such-checker") || !strings.Contains(text, "script.yaml") && name != "a kind of failure" && name != "a call that fits nothing" {
+				t.Errorf("nothing failed:\n%s", r.kinds())
+			}
+			nothingOfThisMachine(t, r, text)
+		})
 	}
 }
 

@@ -112,6 +112,9 @@ func (e *Executor) mayWrite(name, p string) error {
 	if strings.HasSuffix(name, "/") {
 		return fmt.Errorf("%s names a directory, not a file with text", name)
 	}
+	if strings.HasPrefix(name, "untitled:") {
+		return fmt.Errorf("%s is a document without a file, which no tool can change: ask the user to save it first", name)
+	}
 	given, err := relative(e.ws.Dir(), name)
 	if err != nil {
 		return err

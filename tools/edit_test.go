@@ -294,6 +294,10 @@ func TestFilesThatAreNoTextAreNotChanged(t *testing.T) {
 		}
 	}
 	want(t, w.run(writeOp("x", "a\x00b")), Failed, "NUL")
+	want(t, w.run(writeOp("untitled:Untitled-1", "x\n")), Failed, "a document without a file")
+	if got := w.get("untitled:Untitled-1"); got != "<none>" {
+		t.Errorf("a file of that name has %q", got)
+	}
 }
 
 func TestPatchesThatMakeAFile(t *testing.T) {

@@ -230,8 +230,10 @@ func ended(spec proc.Spec, r proc.Result, keep int) string {
 	var head string
 	switch {
 	case r.NotFound:
-		path, _ := proc.Getenv(spec.Env, "PATH")
-		return fmt.Sprintf("%s was not found; the PATH is %s", spec.Argv[0], path)
+		if strings.ContainsRune(spec.Argv[0], '/') {
+			return spec.Argv[0] + " was not found"
+		}
+		return spec.Argv[0] + " was not found on the PATH"
 	case r.TimedOut:
 		head = fmt.Sprintf("timed out: it did not end within %gs and was killed", spec.Timeout.Seconds())
 	case r.Cancelled:

@@ -142,7 +142,7 @@ func TestReadWritePatchExec(t *testing.T) {
 	want(t, w.run(writeOp("a.go", "package a\n\nvar X = 3\n")), Completed, "wrote a.go")
 	out := w.run(execOp("sh", "-c", "echo out; echo err >&2; echo 1 >>a.go; exit 3"))
 	want(t, out, Failed, "exit code 3\nout\n[stderr]\nerr\n[changed files: a.go]")
-	want(t, w.run(execOp("no-such-program")), Failed, "no-such-program was not found; the PATH is ")
+	want(t, w.run(execOp("no-such-program")), Failed, "no-such-program was not found on the PATH")
 }
 
 func link(t *testing.T, w *world, name, target string) {

@@ -48,7 +48,7 @@ func (m *Model) Respond(ctx context.Context, req model.Request, delta func(model
 	}
 	e := &m.script.Entries[i]
 	if err := m.play(ctx, e, delta); err != nil {
-		return model.Response{}, fmt.Errorf("script entry %d (%s:%d) at step %s: %w", i+1, m.script.Name, e.Line, req.Step, err)
+		return model.Response{}, fmt.Errorf("script entry %d (%s:%d) at step %s: %w", i+1, m.script.base(), e.Line, req.Step, err)
 	}
 	if f := e.Fail; f != nil {
 		return model.Response{}, f.err()
@@ -128,7 +128,7 @@ func (m *Model) pick(req model.Request) (int, error) {
 	e := &m.script.Entries[i]
 	if d := diff(e); d != "" {
 		return 0, &model.Error{Kind: model.BadRequest, Message: fmt.Sprintf(
-			"script entry %d (%s:%d) was recorded for another request at step %s: %s", i+1, m.script.Name, e.Line, req.Step, d)}
+			"script entry %d (%s:%d) was recorded for another request at step %s: %s", i+1, m.script.base(), e.Line, req.Step, d)}
 	}
 	m.used[i] = true
 	return i, nil
@@ -188,7 +188,7 @@ func (m *Model) exhausted(step string) error {
 		why = fmt.Sprintf("the first unused entry is %d (line %d, when %q), whose key does not match", left[0], e.Line, e.When)
 	}
 	return &model.Error{Kind: model.BadRequest, Message: fmt.Sprintf(
-		"script %s has no entry for step %s: %s", m.script.Name, step, why)}
+		"script %s has no entry for step %s: %s", m.script.base(), step, why)}
 }
 
 // Unused returns the numbers, from 1, of the entries that were not used. A

@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"time"
 
@@ -93,6 +94,10 @@ func (s *Script) ID(n int) uuid.UUID {
 
 // idSpace sets the ids apart from those that others derive by the same method.
 var idSpace = uuid.MustParse("6a1a3c8e-53a5-4f0e-9d53-7d2f6c1b0a91")
+
+// base is the script's name without the directories of this machine, for errors that
+// enter a transcript.
+func (s *Script) base() string { return filepath.Base(s.Name) }
 
 // Load reads a script from a file.
 func Load(path string) (*Script, error) {
