@@ -1,6 +1,9 @@
 package checker
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // TestWhatAToolSaysOfItself reads outputs whose own words decide whether there was a
 // check: a warning of the tool itself, a manifest that it cannot read, an end in the
@@ -34,5 +37,28 @@ func TestWhatAToolSaysOfItself(t *testing.T) {
 				t.Errorf("fails: %q, partial: %q, text: %q", why, rep.partial, rep.text())
 			}
 		})
+	}
+}
+
+// TestOnlyAToolThatEndedWellIsClean has tools end with every kind of exit code, and
+// with and without text that is no finding.
+func TestOnlyAToolThatEndedWellIsClean(t *testing.T) {
+	for _, code := range []int{0, 1, 2, 3, 42, 101, 126, 127, 128, 255, -1} {
+		for _, text := range []string{"", "Something to read."} {
+			t.Run(fmt.Sprintf("%d %s", code, text), func(t *testing.T) {
+				var rep report
+				if text != "" {
+					rep.add(text, nil)
+				}
+				why := verdict(job{}, plan{shown: []string{"tool"}}, code, &rep)
+				// A code of 126 or 127 is of a program that was not run.
+				if fails := code != 0 && (text == "" || code == 126 || code == 127); (why != "") != fails {
+					t.Errorf("fails with %q, want a failure: %v", why, fails)
+				}
+				if kept := rep.text() != ""; kept != (code != 0 && text != "") {
+					t.Errorf("the text is kept: %v", kept)
+				}
+			})
+		}
 	}
 }

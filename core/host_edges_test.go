@@ -63,3 +63,19 @@ func TestHostADirectoryThatOthersMayWriteToIsNotUsed(t *testing.T) {
 		}
 	}
 }
+
+// TestHostLazyClosesWhatIsStillOpening closes while the module is compiled: who gets
+// the core all the same finds it closed.
+func TestHostLazyClosesWhatIsStillOpening(t *testing.T) {
+	l := NewLazy(t.Context())
+	l.Start()
+	if err := l.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := l.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.New(t.Context(), Config{})
+	hostIs(t, err, ErrHandle)
+}
