@@ -193,6 +193,13 @@ func TestResumeStopsAtTheFirstDifference(t *testing.T) {
 			if !errors.Is(err, ErrDiverged) || !strings.Contains(err.Error(), c.at) {
 				t.Errorf("resume answered %v, want %q", err, c.at)
 			}
+			lease, err := r.store.Acquire(t.Context(), id, "another process", time.Hour)
+			if err != nil {
+				t.Fatalf("a refused session is not released: %v", err)
+			}
+			if err := lease.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			f.events = nil
 			if _, err := r.Resume(t.Context(), id); err != nil {
 				t.Errorf("the session is not as it was: %v", err)
