@@ -24,7 +24,7 @@ const (
 
 // drain is how long output may still come after the program itself ended, from
 // what it left in the background. It is never waited out when the pipes close.
-const drain = 200 * time.Millisecond
+var drain = 200 * time.Millisecond // a variable for tests
 
 // killWait bounds how long a killed program may take to end, which is only long when
 // the kernel is stuck in it.
@@ -175,6 +175,9 @@ type exit struct {
 	signal string
 	// offline says that something of it tried to reach another machine, and could not.
 	offline bool
+	// left says that something of it was still running when it was killed; where that
+	// cannot be known it is true.
+	left bool
 }
 
 // child is a started program with its group.
@@ -243,6 +246,7 @@ func run(ctx context.Context, path string, spec Spec) (Result, error) {
 	}
 	e, err := c.destroy()
 	r.Offline = e.offline
+	r.LeftRunning = r.LeftRunning && e.left // on a busy machine the time alone says nothing
 	if ended && err == nil {
 		r.Code, r.Signal = e.code, e.signal
 	}

@@ -84,7 +84,9 @@ func (d *direct) destroy() (exit, error) {
 	select {
 	case <-d.reaped:
 		ws, _ := d.cmd.ProcessState.Sys().(syscall.WaitStatus)
-		return exitOf(unix.WaitStatus(ws)), nil
+		e := exitOf(unix.WaitStatus(ws))
+		e.left = true // it has another parent
+		return e, nil
 	case <-t.C:
 		return exit{code: -1}, fmt.Errorf("process %d does not end although it was killed", pid)
 	}

@@ -85,7 +85,7 @@ func (j *jobObject) destroy() (exit, error) {
 	defer t.Stop()
 	select {
 	case <-j.exited:
-		return exit{code: j.cmd.ProcessState.ExitCode()}, nil
+		return exit{code: j.cmd.ProcessState.ExitCode(), left: true}, nil
 	case <-t.C:
 		return exit{code: -1}, fmt.Errorf("process %d does not end although it was killed: %w", j.cmd.Process.Pid, err)
 	}

@@ -52,6 +52,8 @@ type report struct {
 	Gone   bool   `json:"gone,omitzero"`
 	// Offline comes with Gone, see Result.
 	Offline bool `json:"offline,omitzero"`
+	// Left comes with Gone: something was running when the job was killed.
+	Left bool `json:"left,omitzero"`
 }
 
 // frame is a message as it goes over the socket: its length and its JSON.
@@ -181,7 +183,7 @@ func (s *supervisor) run(j job, fds []int) {
 	sendReport(report{})
 	ended, gone := make(chan unix.WaitStatus, 1), make(chan struct{})
 	go reap(pid, ended, gone)
-	running := true
+	running, left := true, false
 	orders := s.orders
 	var tick <-chan time.Time
 	finish := func(ws unix.WaitStatus) {
@@ -199,7 +201,7 @@ func (s *supervisor) run(j job, fds []int) {
 				finish(ws)
 			default:
 			}
-			sendReport(report{Gone: true, Offline: s.missed(j.Sandbox) > before})
+			sendReport(report{Gone: true, Offline: s.missed(j.Sandbox) > before, Left: left})
 			return
 		case o, ok := <-orders:
 			if ok && o.Kill == "TERM" {
@@ -209,7 +211,7 @@ func (s *supervisor) run(j job, fds []int) {
 			if !ok {
 				orders = nil
 			}
-			signalAll(pid, running, unix.SIGKILL)
+			left = signalAll(pid, running, unix.SIGKILL) || left
 			tick = time.Tick(5 * time.Millisecond)
 		case <-tick:
 			// What was just being started when the others were killed is killed now.
@@ -276,8 +278,9 @@ func reap(pid int, ended chan<- unix.WaitStatus, reaped chan<- struct{}) {
 	}
 }
 
-// signalAll signals the program's group and everything below the supervisor.
-func signalAll(pid int, running bool, sig unix.Signal) {
+// signalAll signals the program's group and everything below the supervisor, and
+// reports whether there was anything.
+func signalAll(pid int, running bool, sig unix.Signal) bool {
 	below := descendants(os.Getpid())
 	if running {
 		// While the program is not reaped its number is its own.
@@ -286,4 +289,5 @@ func signalAll(pid int, running bool, sig unix.Signal) {
 	for _, p := range below {
 		_ = unix.Kill(p, sig)
 	}
+	return running || below == nil || len(below) > 0 // nil where it cannot be known
 }

@@ -216,10 +216,10 @@ func (s *supervised) follow(first chan<- error) {
 		}
 		switch {
 		case r.Ended:
-			s.how = exit{code: r.Code, signal: r.Signal}
+			s.how = exit{code: r.Code, signal: r.Signal, left: true}
 			ended()
 		case r.Gone:
-			s.how.offline = r.Offline
+			s.how.offline, s.how.left = r.Offline, r.Left
 			s.reuse = true
 			return
 		}
