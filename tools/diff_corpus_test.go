@@ -70,6 +70,16 @@ var corpus = []struct {
 	{"only what is added is in the file", "x\n}\ny\n", "@@\n-foo\n+}\n", "", "matches nowhere"},
 	{"empty file, but lines are shown", "", "@@ -1 +1 @@\n-a\n+b\n", "", "The file is empty"},
 
+	// Wrappings and repetitions.
+	{"quoted as in a mail", abc, "> @@\n>  a\n> -b\n> +B\n>  c\n", "a\nB\nc\n", ""},
+	{"quoted without a space", abc, ">@@\n> a\n>-b\n>+B\n", "a\nB\nc\n", ""},
+	{"indented as a whole", abc, "    @@\n     a\n    -b\n    +B\n", "a\nB\nc\n", ""},
+	{"indented in part", abc, "    @@\n a\n-b\n+B\n", "", "Cause: a malformed @@ line"},
+	{"a hunk twice", abc, "@@\n a\n-b\n+B\n@@\n a\n-b\n+B\n", "a\nB\nc\n", ""},
+	{"a hunk twice, with other numbers", abc, "@@ -1,2 +1,2 @@\n a\n-b\n+B\n@@ -7,2 +7,2 @@\n a\n-b\n+B\n", "a\nB\nc\n", ""},
+	{"a hunk for each of two places", "a\nb\na\nb\n", "@@\n a\n-b\n+B\n@@\n a\n-b\n+B\n", "a\nB\na\nB\n", ""},
+	{"a hunk twice, of three places", "a\na\na\n", "@@\n-a\n+A\n@@\n-a\n+A\n", "", "matches at lines 1, 2 and 3"},
+
 	// Ambiguity.
 	{"matches twice", goSrc, "@@ -3,2 +3,2 @@\n \treturn 1\n-}\n+} // x\n", "", "matches at lines 4 and 8"},
 	{"right number does not help", "x\ny\nx\ny\n", "@@ -1,2 +1,2 @@\n x\n-y\n+Y\n", "", "matches at lines 1 and 3"},

@@ -141,7 +141,8 @@ func oneByOne(text string, hunks []hunk) (string, []string, error) {
 // together places all hunks in one text and makes their changes.
 func together(src *source, hunks []hunk) (string, []string, error) {
 	hunks, notes := repeated(hunks)
-	places := make([][]fit, len(hunks))
+	var kept []hunk
+	var places [][]fit
 	applied := 0
 	var missing error
 	for i := range hunks {
@@ -149,7 +150,11 @@ func together(src *source, hunks []hunk) (string, []string, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		places[i] = fits
+		if len(fits) == 1 && slices.ContainsFunc(kept, func(o hunk) bool { return slices.Equal(o.lines, hunks[i].lines) }) {
+			notes = append(notes, twice)
+			continue
+		}
+		kept, places = append(kept, hunks[i]), append(places, fits)
 		if len(fits) > 0 {
 			continue
 		}
@@ -168,16 +173,18 @@ func together(src *source, hunks []hunk) (string, []string, error) {
 	if missing != nil {
 		return "", nil, missing
 	}
-	chosen, err := src.choose(hunks, places)
+	chosen, err := src.choose(kept, places)
 	if err != nil {
 		return "", nil, err
 	}
-	after, err := src.change(hunks, chosen)
+	after, err := src.change(kept, chosen)
 	for i, c := range chosen {
-		notes = append(append(notes, hunks[i].notes...), c.note)
+		notes = append(append(notes, kept[i].notes...), c.note)
 	}
 	return after, notes, err
 }
+
+const twice = "a hunk was there twice"
 
 // repeated leaves out hunks that are another one again, at the same lines.
 func repeated(hunks []hunk) (out []hunk, notes []string) {
@@ -186,7 +193,7 @@ func repeated(hunks []hunk) (out []hunk, notes []string) {
 			return h.oldCount >= 0 && o.oldCount >= 0 && o.header == h.header && slices.Equal(o.lines, h.lines)
 		}
 		if slices.ContainsFunc(out, same) {
-			notes = append(notes, "a hunk was there twice")
+			notes = append(notes, twice)
 			continue
 		}
 		out = append(out, h)

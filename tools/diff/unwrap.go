@@ -11,6 +11,7 @@ import (
 var (
 	heredoc   = regexp.MustCompile(`<<-?\s*["']?([A-Za-z_][A-Za-z0-9_]*)["']?\s*$`)
 	classic   = regexp.MustCompile(`^\d+(,\d+)?[acd]\d+(,\d+)?$`)
+	quote     = regexp.MustCompile(`^(?:> ?|[ \t]+)`)
 	searching = regexp.MustCompile(`^<{5,9}( (SEARCH|ORIGINAL|OLD|BEFORE))?$`)
 	starts    = []string{"@@", "diff --git ", "*** Begin Patch", "*** Update File:", "*** Add File:", "*** Delete File:"}
 )
@@ -40,6 +41,7 @@ func unwrap(text string) unwrapped {
 		u.notes = append(u.notes, "its line breaks were escaped")
 	}
 	u.lines = Texts(Split(text))
+	u.unquote()
 	u.unfence()
 	u.cutProse()
 	return u
@@ -77,6 +79,40 @@ func fromJSON(text string) (unwrapped, bool) {
 		return unwrapped{}, false
 	}
 	return unwrapped{blocks: []block{{*args.Old, *args.New}}, notes: []string{"it was JSON with an old and a new text"}}, true
+}
+
+// unquote takes off what each line begins with, a mail's > or an indentation, where only
+// then the lines are those of a diff.
+func (u *unwrapped) unquote() {
+	if u.structure(u.lines) >= 0 {
+		return
+	}
+	prefix, first := "", true
+	for _, s := range u.lines {
+		if blank(s) || trimEnd(s) == ">" {
+			continue
+		}
+		own := quote.FindString(s)
+		if first {
+			prefix, first = own, false
+		}
+		for !strings.HasPrefix(own, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	if prefix == "" {
+		return
+	}
+	lines := each(u.lines, func(s string) string {
+		if rest, ok := strings.CutPrefix(s, prefix); ok {
+			return rest
+		}
+		return ""
+	})
+	if u.structure(lines) >= 0 {
+		u.lines = lines
+		u.notes = append(u.notes, "each of its lines was quoted or indented")
+	}
 }
 
 // isFence reports a line that opens or closes a fenced block.
