@@ -65,6 +65,16 @@ func (f *Folder) Check(ctx context.Context, root string) Result {
 	return r
 }
 
+// Hold ends rechecks of the roots of edited files until a check of them is requested:
+// what would run was edited, and nobody has allowed that yet. It reports whether their
+// check would run anything.
+func (f *Folder) Hold(edited []string) bool {
+	end := f.begin(nil) // no recheck runs from here on
+	f.do(func(u *upkeep) { u.hold(edited) })
+	end()
+	return f.cfg.Checker().wouldRun(f.cfg.Dir, edited)
+}
+
 // Close ends the watch and a running recheck, and waits for their end. It is safe to call more than once.
 func (f *Folder) Close() {
 	f.quit()
@@ -283,9 +293,25 @@ func (u *upkeep) changed(ch Change) {
 	if ch.Err != nil {
 		u.cfg.Log.Warn("a part of the folder is not watched", "folder", u.cfg.Dir, "err", ch.Err)
 	}
-	ch.Paths = slices.DeleteFunc(ch.Paths, u.wasSeen)
+	ch.Paths = slices.DeleteFunc(ch.Paths, func(path string) bool {
+		return u.wasSeen(path) || RunsInCheck(path) // nobody allowed to run it as it is now
+	})
 	affected := u.cfg.Checker().Affected(ch)
 	u.again(func(root string) bool { return slices.Contains(affected, root) || ch.Affects(root) })
+}
+
+// hold forgets the findings of the roots that files belong to, which are rechecked no
+// more.
+func (u *upkeep) hold(edited []string) {
+	isHeld := func(root string) bool {
+		return slices.ContainsFunc(edited, func(path string) bool { return within(root, path) })
+	}
+	for root := range u.found {
+		if isHeld(root) {
+			delete(u.found, root)
+		}
+	}
+	u.stale = slices.DeleteFunc(u.stale, isHeld)
 }
 
 // again schedules a recheck of the roots with findings that are stale.

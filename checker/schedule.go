@@ -175,6 +175,19 @@ func (c *Checker) runs(workspace string, edited []string) bool {
 	})
 }
 
+// wouldRun reports whether the check of edited files runs a command.
+func (c *Checker) wouldRun(workspace string, edited []string) bool {
+	workspace = absolute(workspace)
+	edited = inside(workspace, edited)
+	if !c.cfg.Trusted || len(edited) == 0 {
+		return false
+	}
+	return len(c.cfg.named()) > 0 || slices.ContainsFunc(edited, func(path string) bool {
+		root, tc, ok := c.cfg.rootOf(workspace, path)
+		return ok && c.cfg.checks(root, tc)
+	})
+}
+
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs

@@ -92,6 +92,11 @@ func (c *checks) AfterEdit(ctx context.Context, workspace string, edited []strin
 	return c.folder(workspace).AfterEdit(ctx, edited)
 }
 
+// Hold implements session.Checker.
+func (c *checks) Hold(workspace string, edited []string) bool {
+	return c.folder(workspace).Hold(edited)
+}
+
 // Check implements session.Checker.
 func (c *checks) Check(ctx context.Context, workspace, root string) checker.Result {
 	return c.folder(workspace).Check(ctx, root)

@@ -12,14 +12,22 @@ import (
 )
 
 // check runs the checker over the roots of the edited files and returns what the
-// model reads of it, behind the text of the edit's result.
-func (s performer) check(t *turn, edited []string) string {
-	s.setDoing("checking")
+// model reads of it, behind the text of the edit's result. The call is the last of the
+// edits.
+func (s performer) check(t *turn, c *call, edited []string) string {
 	paths := make([]string, len(edited))
 	for i, p := range edited {
 		paths[i] = filepath.Join(s.root, filepath.FromSlash(p))
 	}
 	var text strings.Builder
+	if why := s.mayCheck(t, c, paths); why != "" {
+		r := checker.Result{Outcome: checker.Skipped, Root: s.root, New: -1, Text: why}
+		if _, err := s.journal.record(s.ctx, checkEvent(s.root, t.id, r)); err != nil && s.ctx.Err() == nil {
+			s.log.Error("record a check", "session", s.id, "err", err)
+		}
+		return "\n\n" + r.ForModel()
+	}
+	s.setDoing("checking")
 	for _, r := range s.cfg.Checker.AfterEdit(t.ctx, s.root, paths) {
 		if t.ctx.Err() != nil {
 			return text.String()

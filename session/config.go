@@ -46,6 +46,9 @@ type Tools interface {
 	Habit(name, arguments string) string
 	// Jobs are what runs in the background, in order.
 	Jobs() []tools.Job
+	// DecideCheck decides about the check after edits, as Decide does about a call: code
+	// are the edited files that it may run, manifests those that say how it runs.
+	DecideCheck(code, manifests []string) tools.Decision
 	// Grant allows what a Decision's Lasting covers for the rest of the session.
 	Grant(l tools.Lasting)
 	// SetBound sets how many bytes the results of the calls that follow may have.
@@ -62,6 +65,9 @@ type Tools interface {
 type Checker interface {
 	// AfterEdit checks the roots of the edited files, one result each.
 	AfterEdit(ctx context.Context, workspace string, edited []string) []checker.Result
+	// Hold ends checks of the edited files' roots that nobody requests, until one is
+	// requested. It reports whether a check of them runs anything.
+	Hold(workspace string, edited []string) bool
 	// Check checks one root of a workspace now.
 	Check(ctx context.Context, workspace, root string) checker.Result
 	// Roots lists what can be checked in a workspace; with an error, what was found

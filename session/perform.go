@@ -90,7 +90,7 @@ func (s performer) performExcept(t *turn, calls []*call, outcomes map[uint64]too
 				edited = append(edited, c.Path)
 			}
 			if i+j == lastEdit && len(edited) > 0 && t.ctx.Err() == nil {
-				p.outcome.Text += s.check(t, edited)
+				p.outcome.Text += s.check(t, p.call, edited)
 			}
 			if !s.mail.call(s.ctx, func() { s.finishCall(t, p.call, p.outcome) }) {
 				return

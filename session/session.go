@@ -36,6 +36,7 @@ type Session struct {
 	resumed   bool
 	leased    store.Lease // nil when the store could not be written at the start
 	undoing   sync.Mutex  // one undo at a time
+	builds    builds
 	todo      todo
 	inquiries atomic.Uint64 // counts the model's questions to the person
 	unsaved   sync.Once     // guards the one question whether to go on unsaved

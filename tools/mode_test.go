@@ -44,37 +44,57 @@ func TestSecurityPageSaysWhatRunsUnasked(t *testing.T) {
 		"`browse`":                {browseOp("https://example.org/"), browseOp("https://example.org/", "body")},
 		"a tool of an MCP server": {{Tool: &abi.Use{Name: "x__y", Arguments: "{}"}}},
 	}
+	checks := map[string][2][]string{
+		"the check after an edit":                                  {},
+		"the check after an edit of a manifest that names no code": {1: {"go.mod"}},
+		"the check after an edit of what it runs: a build script, a manifest that names one, a compiler plugin": {{"build.rs"}, nil},
+	}
 	tables := modeTables(t)
 	for system, whole := range map[string]bool{"confined wholly": true, "not confined wholly": false} {
 		table := tables[system]
-		for what, ops := range calls {
-			row, ok := table[what]
+		session := func(mode Mode) *world {
+			return newWorld(t, map[string]string{"a.txt": "a\n"}, func(c *Config) {
+				c.Policy.Mode, c.Tools = mode, []Tool{remoteTool{}}
+				c.Exec.AskNetwork = true
+				if c.Exec.Whole = whole; whole {
+					c.Exec.Sandbox = &proc.Sandbox{}
+				}
+			})
+		}
+		row := func(what string, decide func(w *world) []Decision) {
+			cells, ok := table[what]
 			if !ok {
 				t.Errorf("%s: the page says nothing of %s", system, what)
-				continue
+				return
 			}
 			for i, mode := range Modes() {
 				if mode == ModeAuto && !whole {
-					if row[i] != "not offered" {
-						t.Errorf("%s, %s: %s is %q", system, what, mode, row[i])
+					if cells[i] != "not offered" {
+						t.Errorf("%s, %s: %s is %q", system, what, mode, cells[i])
 					}
 					continue
 				}
-				w := newWorld(t, map[string]string{"a.txt": "a\n"}, func(c *Config) {
-					c.Policy.Mode, c.Tools = mode, []Tool{remoteTool{}}
-					c.Exec.AskNetwork = true
-					if c.Exec.Whole = whole; whole {
-						c.Exec.Sandbox = &proc.Sandbox{}
-					}
-				})
-				for _, op := range ops {
-					got := w.Decide(t.Context(), op)
+				if mode == ModePlan && cells[i] == "–" {
+					continue // there is none in the mode plan
+				}
+				for _, got := range decide(session(mode)) {
 					said := map[Verdict]string{Allow: "runs", Ask: "asks", Deny: "refused"}[got.Verdict]
-					if said != row[i] {
-						t.Errorf("%s, mode %s: %s: the page says %q, policy %q (%s %s)", system, mode, what, row[i], said, got.Title, got.Reason)
+					if said != cells[i] {
+						t.Errorf("%s, mode %s: %s: the page says %q, policy %q (%s %s)", system, mode, what, cells[i], said, got.Title, got.Reason)
 					}
 				}
 			}
+		}
+		for what, ops := range calls {
+			row(what, func(w *world) (out []Decision) {
+				for _, op := range ops {
+					out = append(out, w.Decide(t.Context(), op))
+				}
+				return out
+			})
+		}
+		for what, edited := range checks {
+			row(what, func(w *world) []Decision { return []Decision{w.DecideCheck(edited[0], edited[1])} })
 		}
 	}
 }
