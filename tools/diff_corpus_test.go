@@ -70,6 +70,16 @@ var corpus = []struct {
 	{"only what is added is in the file", "x\n}\ny\n", "@@\n-foo\n+}\n", "", "matches nowhere"},
 	{"empty file, but lines are shown", "", "@@ -1 +1 @@\n-a\n+b\n", "", "The file is empty"},
 
+	// Headings and numbers.
+	{"heading and another number", goSrc, "@@ -4 +4 @@ func B() int {\n-\treturn 1\n+\treturn 2\n", "", "matches at lines 4 and 8"},
+	{"number and another heading", goSrc, "@@ -8 +8 @@ func A() int {\n-\treturn 1\n+\treturn 2\n", "", "matches at lines 4 and 8"},
+	{"anchor of the first", goSrc, "@@ func A() int {\n-\treturn 1\n+\treturn 2\n", strings.Replace(goSrc, "return 1", "return 2", 1), ""},
+	{"start of an anchor", goSrc, "@@ func B()\n-\treturn 1\n+\treturn 2\n", "", "matches at lines 4 and 8"},
+	{"anchor in a comment", "# def b\ndef a():\n    x\ndef b():\n    x\n", "@@ def b\n-    x\n+    y\n", "", "matches at lines 3 and 5"},
+	{"anchor below which others follow", "a:\n  x\nb:\n  z\nc:\n  x\n", "@@ b:\n-  x\n+  y\n", "", "matches at lines 2 and 6"},
+	{"two hunks in one order only", goSrc, "@@\n-func B() int {\n+func C() int {\n@@\n-\treturn 1\n+\treturn 2\n", goSrc[:40] + strings.NewReplacer("B()", "C()", "return 1", "return 2").Replace(goSrc[40:]), ""},
+	{"two hunks in more orders", goSrc + "\nfunc D() int {\n\treturn 1\n}\n", "@@\n-func B() int {\n+func C() int {\n@@\n-\treturn 1\n+\treturn 2\n", "", "matches at lines 4, 8 and 12"},
+
 	// Wrappings and repetitions.
 	{"quoted as in a mail", abc, "> @@\n>  a\n> -b\n> +B\n>  c\n", "a\nB\nc\n", ""},
 	{"quoted without a space", abc, ">@@\n> a\n>-b\n>+B\n", "a\nB\nc\n", ""},
@@ -144,6 +154,8 @@ var corpus = []struct {
 	{"already applied", "a\nB\nc\n", "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", "=", ""},
 	{"insertion already applied", "a\nx\nb\n", "@@ -1,2 +1,3 @@\n a\n+x\n b\n", "=", ""},
 	{"deletion already applied", "a\nc\n", "@@ -1,3 +1,2 @@\n a\n-b\n c\n", "=", ""},
+	{"deletion of a line that is elsewhere", "a\nc\nz\nbb\n", "@@\n a\n-bb\n c\n", "", "matches nowhere"},
+	{"insertion with context on one side", "a\nx\n", "@@\n a\n+x\n b\n", "", "matches nowhere"},
 	{"half applied", "1\ntwo\n3\n4\n5\n", "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n@@ -4,2 +4,2 @@\n-4\n+four\n 5\n", "", "already in the file"},
 	{"no change in it", abc, "@@ -1,3 +1,3 @@\n a\n b\n c\n", "", "no line that starts with '-' or '+'"},
 	{"line replaced by itself", abc, "@@ -2 +2 @@\n-b\n+b\n", abc, ""},
