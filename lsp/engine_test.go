@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/agent-lsp/agent-lsp/checker"
 	"github.com/agent-lsp/agent-lsp/session"
@@ -17,7 +18,7 @@ type fakeHost struct {
 	engine    Engine
 	start     func(options jsontext.Value, folders []string) (Engine, error)
 	configure func(number uint64, settings jsontext.Value)
-	removed   []string // rules
+	removed   atomic.Bool // its one rule
 }
 
 var _ Host = (*fakeHost)(nil)
@@ -39,10 +40,15 @@ func (h *fakeHost) SetFolders([]string) {}
 
 func (h *fakeHost) SavesEdits() bool { return false }
 
-func (h *fakeHost) AllowRules() []Rule { return []Rule{{"exec: [go, test]", "config.yaml:1:1"}} }
+func (h *fakeHost) AllowRules() []Rule {
+	if h.removed.Load() {
+		return nil
+	}
+	return []Rule{{"exec: [go, test]", "config.yaml:1:1"}}
+}
 
-func (h *fakeHost) RemoveRule(rule string) error {
-	h.removed = append(h.removed, rule)
+func (h *fakeHost) RemoveRule(string) error {
+	h.removed.Store(true)
 	return nil
 }
 

@@ -151,10 +151,16 @@ func (t browseTool) mayFollow(op browseArgs, req *http.Request) error {
 	if err := checkURL(to); err != nil || t.policy().Mode == ModeAll || t.allows(s) {
 		return err
 	}
-	if from, err := url.Parse(op.URL); err == nil && plainHost(from) == plainHost(req.URL) && !t.allows(op.subject()) {
+	if from, err := url.Parse(op.URL); err == nil && sameHost(from, req.URL) && !t.allows(op.subject()) {
 		return nil
 	}
 	return fmt.Errorf("it redirects to %s, which needs a permission of its own: call browse with that address", to)
+}
+
+// sameHost reports whether two addresses are of one host and port; the default ports of
+// http and https count as one.
+func sameHost(a, b *url.URL) bool {
+	return plainHost(a) == plainHost(b) && (portOf(a) == portOf(b) || a.Port() == "" && b.Port() == "")
 }
 
 // mayDial fails for private addresses unless the configuration allows them.

@@ -301,6 +301,57 @@ func TestARedirectPassesNoRule(t *testing.T) {
 	}
 }
 
+// TestARedirectIsDecidedLikeAFirstRequest follows redirects under rules, a grant, an
+// approval for one call, and in the mode in which everything runs.
+func TestARedirectIsDecidedLikeAFirstRequest(t *testing.T) {
+	var came atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		came.Add(1)
+		fmt.Fprint(w, "there")
+	}))
+	t.Cleanup(other.Close)
+	srv := newServer(t, map[string]string{
+		"/": "here", "/docs/in": "->/docs/page", "/docs/up": "->/private", "/docs/away": "->" + other.URL + "/?q=data", "/docs/twice": "->/docs/away",
+	})
+	docs := Policy{Allow: []Rule{rule(FamilyBrowse, srv+"/docs/")}}
+	both := Policy{Allow: []Rule{rule(FamilyBrowse, srv+"/docs/", other.URL)}}
+	for _, tt := range []struct {
+		name, path string
+		policy     Policy
+		post       bool
+		grant      bool
+		follows    string // "" for a refusal
+	}{
+		{"a rule", "/docs/in", docs, false, false, "here"},
+		{"a rule, out of its path", "/docs/up", docs, false, false, ""},
+		{"a rule, another host", "/docs/away", docs, false, false, ""},
+		{"a rule, another host at the second hop", "/docs/twice", docs, false, false, ""},
+		{"rules for both", "/docs/away", both, false, false, "there"},
+		{"allowed once", "/docs/up", Policy{}, false, false, "here"},
+		{"allowed once, another host", "/docs/away", Policy{}, false, false, ""},
+		{"allowed once, a body", "/docs/away", Policy{}, true, false, ""},
+		{"granted for the host", "/docs/up", Policy{}, false, true, "here"},
+		{"everything", "/docs/away", Policy{Mode: ModeAll}, false, false, "there"},
+	} {
+		came.Store(0)
+		w := newWorld(t, nil, private, func(c *Config) { c.Policy = tt.policy })
+		op := browseOp(srv + tt.path)
+		if tt.post {
+			op = browseOp(srv+tt.path, "body")
+		}
+		if tt.grant {
+			w.Grant(w.Decide(t.Context(), op).Lasting)
+		}
+		got := w.Run(t.Context(), op, "")
+		if tt.follows == "" && (got.State != Failed || !strings.Contains(got.Text, "needs a permission of its own") || came.Load() != 0) {
+			t.Errorf("%s: %+v, and %d requests came", tt.name, got, came.Load())
+		}
+		if tt.follows != "" && !strings.HasSuffix(got.Text, tt.follows) {
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+	}
+}
+
 func TestBrowseEndsInTime(t *testing.T) {
 	block := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
