@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agent-lsp/agent-lsp/session/event"
 	"github.com/agent-lsp/agent-lsp/tools"
@@ -72,10 +73,36 @@ func (s performer) question(t *turn, p *performed, choices []Choice) Question {
 		return q
 	}
 	q.Decisions = []Decision{AllowOnce, AllowSession, Deny}
+	often := s.questions.count(l.Words+"\x00"+l.Rule.String()) > patience
 	q.Detail = strings.TrimRight(q.Detail, "\n") + "\n\nFor this session: " + l.Words + "."
 	if s.cfg.AllowAlways != nil && !l.SessionOnly {
 		q.Decisions = []Decision{AllowOnce, AllowSession, AllowAlways, Deny}
 		q.Detail += "\nAlways: " + l.Rule.String()
 	}
+	if often { // the rule first
+		last := len(q.Decisions) - 1
+		slices.Reverse(q.Decisions[:last])
+	}
 	return q
+}
+
+// patience is how often a session asks for one permission before its questions propose
+// the lasting one first.
+const patience = 3
+
+// tally counts the questions of a session by what they ask for.
+type tally struct {
+	mu     sync.Mutex // guards counts
+	counts map[string]int
+}
+
+// count counts a question, and returns how many of its kind there were with it.
+func (t *tally) count(kind string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.counts == nil {
+		t.counts = map[string]int{}
+	}
+	t.counts[kind]++
+	return t.counts[kind]
 }

@@ -41,6 +41,7 @@ type Session struct {
 	inquiries atomic.Uint64 // counts the model's questions to the person
 	unsaved   sync.Once     // guards the one question whether to go on unsaved
 	mode      mode
+	questions tally
 
 	ctx  context.Context // ends with the session
 	stop context.CancelFunc

@@ -72,7 +72,7 @@ T.case('a question can be read first, and is asked again', function()
     return #T.questions == 2
   end)
   T.match(shown.text, '-one', true)
-  T.match(shown.text, '+two␛[31m<U+202E>', true)
+  T.match(shown.text, '+two<U+001B>[31m<U+202E>', true)
   T.eq(vim.api.nvim_get_current_buf(), window())
   T.eq({ require('agent_lsp').status() }, { 'agent: waiting for you', 'waiting' })
   T.eq(exists('again'), false)
