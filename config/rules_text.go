@@ -49,7 +49,8 @@ func mapping(n ast.Node) (*ast.MappingNode, error) {
 	return nil, errPlace
 }
 
-func member1(m *ast.MappingNode, key string) *ast.MappingValueNode {
+// settingOf returns a member of a mapping, nil when it is not there.
+func settingOf(m *ast.MappingNode, key string) *ast.MappingValueNode {
 	if m == nil {
 		return nil
 	}
@@ -110,7 +111,7 @@ func withRule(text string, r Rule) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rules := member1(f.root, "rules")
+	rules := settingOf(f.root, "rules")
 	switch {
 	case f.root != nil && f.root.IsFlowStyle:
 		return "", errPlace
@@ -124,7 +125,7 @@ func withRule(text string, r Rule) (string, error) {
 		return "", err
 	}
 	key := rules.Key.GetToken()
-	allow := member1(inner, "allow")
+	allow := settingOf(inner, "allow")
 	switch {
 	case inner == nil:
 		return f.insertLine(key.Position.Line+1, fmt.Sprintf("%s  allow:\n%s    - %s", indent(key), indent(key), r)), nil
@@ -199,7 +200,7 @@ func withoutRule(text string, r Rule) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rules := member1(f.root, "rules")
+	rules := settingOf(f.root, "rules")
 	if rules == nil {
 		return "", errPlace
 	}
@@ -207,7 +208,7 @@ func withoutRule(text string, r Rule) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	allow := member1(inner, "allow")
+	allow := settingOf(inner, "allow")
 	if allow == nil {
 		return "", errPlace
 	}

@@ -120,8 +120,7 @@ func partText(part syntax.WordPart, first bool) (string, bool) {
 			if !ok || p.Dollar {
 				return "", false
 			}
-			text, _ := doubleQuoted(lit.Value)
-			b.WriteString(text)
+			b.WriteString(doubleQuoted(lit.Value))
 		}
 		return b.String(), true
 	}
@@ -147,7 +146,7 @@ func unescaped(lit string, first bool) (string, bool) {
 
 // doubleQuoted is unescaped for a literal in double quotes, where a backslash stands
 // for itself before most characters.
-func doubleQuoted(lit string) (string, bool) {
+func doubleQuoted(lit string) string {
 	var b strings.Builder
 	for i := 0; i < len(lit); i++ {
 		if lit[i] == '\\' && i+1 < len(lit) && strings.IndexByte("$`\"\\\n", lit[i+1]) >= 0 {
@@ -157,7 +156,7 @@ func doubleQuoted(lit string) (string, bool) {
 		}
 		b.WriteByte(lit[i])
 	}
-	return b.String(), true
+	return b.String()
 }
 
 // shellScript returns the text that an argument list gives to a shell, and false for
