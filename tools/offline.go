@@ -89,7 +89,7 @@ func withNetwork(op execArgs, first Outcome) *Again {
 	return &Again{
 		Op:     Op{Tool: &abi.Use{Name: "exec", Arguments: string(arguments)}},
 		Title:  "`" + clip(workspace.CommandLine(op.Argv)) + "` was stopped: no network",
-		Detail: workspace.CommandLine(op.Argv) + "\nin " + op.dir() + "\nwithout network: " + began,
+		Detail: workspace.CommandLine(op.Argv) + "\nin " + op.dir() + "\nwithout network: " + began + "\n\nAlways: " + lastingCommand(op.Argv, op.dir()).Words + ", with network from the start, until this session ends.",
 		Yes:    "Run again with network", Always: "Always for " + clip(lastingCommand(op.Argv, op.dir()).short()) + " here", No: "Keep offline",
 		began: began,
 	}
