@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -163,24 +164,39 @@ func (r *Result) setting(key string, v reflect.Value) Setting {
 	return Setting{key, string(text), r.Origin(key)}
 }
 
-// withoutPassword removes the password of an address.
+var (
+	// inAddress and inKeywords are members of an address and of a list of keywords,
+	// as libpq takes it, whose names say that their values are secret.
+	inAddress  = regexp.MustCompile(`(?i)([?&][^=&#]*(?:` + secretNames + `)[^=&#]*=)[^&#]*`)
+	inKeywords = regexp.MustCompile(`(?i)\b([a-z_]*(?:` + secretNames + `)[a-z_]*\s*=\s*)(?:'(?:[^'\\]|\\.)*'?|[^\s'][^\s]*)`)
+	keywords   = regexp.MustCompile(`^\s*[a-z_]+\s*=`)
+	userInfo   = regexp.MustCompile(`(?s)^([^:/?#]*://)(.*)@`)
+)
+
+const secretNames = `key|token|secret|pass|pwd|sig|auth|credential`
+
+// withoutPassword removes the secrets of an address, or of a list of keywords.
 func withoutPassword(s string) string {
-	if !strings.Contains(s, "://") || strings.ContainsAny(s, " \n") {
-		return s
-	}
-	u, err := url.Parse(s)
-	if err != nil {
-		scheme, rest, _ := strings.Cut(s, "://")
-		if i := strings.LastIndexByte(rest, '@'); i >= 0 {
-			return scheme + "://xxxxx@" + rest[i+1:]
+	if !strings.Contains(s, "://") {
+		if keywords.MatchString(s) {
+			return inKeywords.ReplaceAllString(s, "${1}xxxxx")
 		}
 		return s
 	}
-	if q := u.Query(); q.Has("password") {
-		q.Set("password", "xxxxx")
-		u.RawQuery = q.Encode()
-	}
-	return u.Redacted()
+	s = inAddress.ReplaceAllString(s, "${1}xxxxx")
+	// An @ behind the host is not looked for: what stands before the last one may be
+	// a password with any character in it.
+	return userInfo.ReplaceAllStringFunc(s, func(head string) string {
+		m := userInfo.FindStringSubmatch(head)
+		if user, _, has := strings.Cut(m[2], ":"); has && !strings.ContainsAny(m[2], "/?# ") {
+			return m[1] + user + ":xxxxx@"
+		} else if !has && !strings.ContainsAny(m[2], "/?#") {
+			return head
+		} else if _, err := url.Parse(s); err == nil && strings.ContainsAny(m[2], "/?#") {
+			return head // the @ is of the path
+		}
+		return m[1] + "xxxxx@"
+	})
 }
 
 // MarshalJSON writes the rule as it stands in a file.

@@ -36,8 +36,10 @@ func (d *doctorCommand) Run(_ *cli, std stdio) int {
 	}
 	r := server.Settings(dir, logTo(std.err))
 
-	section := func(title string) { fmt.Fprintf(std.out, "\n%s\n", title) }
-	line := func(name string, value any) { fmt.Fprintf(std.out, "  %-22s %v\n", name, value) }
+	section := func(title string) { fmt.Fprintf(std.out, "\n%s\n", plainLine(title)) }
+	line := func(name string, value any) {
+		fmt.Fprintf(std.out, "  %-22s %v\n", plainLine(name), plainLine(fmt.Sprint(value)))
+	}
 
 	fmt.Fprintf(std.out, "agent-lsp %s\n", version())
 	line("built with", runtime.Version())
@@ -124,7 +126,7 @@ func storeState(dsn string) string {
 		return err.Error()
 	}
 	where := dsn
-	if strings.HasPrefix(dsn, "postgres") {
+	if store.OnServer(dsn) {
 		where = "a postgres server"
 	}
 	return fmt.Sprintf("%d, and %d that cannot be read, in %s", len(l.Sessions), len(l.Undecodable), where)

@@ -49,7 +49,7 @@ func run(args []string, std stdio) (code int) {
 	var c cli
 	exited := errors.New("exit")
 	out := &output{w: std.out}
-	std.out = out
+	std.out, std.err = out, plainWriter{std.err}
 	parser, err := kong.New(&c,
 		kong.Name("agent-lsp"),
 		kong.Description("A language server that hosts a coding agent."),

@@ -101,6 +101,23 @@ func plain(text string) string {
 	return workspace.VisibleProse(b.String())
 }
 
+// plainLine is plain for what stands on one line, such as a name: line ends and tabs
+// are written out as well.
+func plainLine(text string) string {
+	return plain(strings.NewReplacer("\n", `\x0a`, "\t", `\x09`).Replace(text))
+}
+
+// plainWriter writes what a terminal may be given, as plain does.
+type plainWriter struct{ io.Writer }
+
+// Write writes p, which is whole characters.
+func (w plainWriter) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.Writer, plain(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 func controls(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
 func checkLine(c *event.Check) string {

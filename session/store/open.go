@@ -18,7 +18,8 @@ const forms = "give memory:, sqlite:PATH or postgres://…"
 //
 //	memory:                 forgets everything on Close
 //	sqlite:PATH, PATH       one file on this machine, made when absent
-//	postgres://…            a shared server, as libpq writes it; also postgresql://
+//	postgres://…            a shared server, as libpq writes it; also postgresql:// and
+//	host=… dbname=…         keywords with values
 //
 // An error names the place that it is about, without credentials.
 func Open(ctx context.Context, dsn string) (Store, error) {
@@ -30,7 +31,7 @@ func Open(ctx context.Context, dsn string) (Store, error) {
 		return nil, errors.New("open store: the DSN is empty; " + forms)
 	case dsn == "memory:":
 		return memory.New(), nil
-	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
+	case OnServer(dsn):
 		s, err = postgres.Open(ctx, dsn)
 	case scheme == "sqlite" && rest != "":
 		s, err = sqlite.Open(ctx, rest)
@@ -44,6 +45,15 @@ func Open(ctx context.Context, dsn string) (Store, error) {
 	}
 	return s, nil
 }
+
+// OnServer reports whether a DSN names a server: an address, or keywords with values.
+// Those are never the name of a file, which would tell a password.
+func OnServer(dsn string) bool {
+	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") || keywords.MatchString(dsn)
+}
+
+// keywords matches how libpq's keywords begin.
+var keywords = regexp.MustCompile(`^\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|servicefile|options|application_name|connect_timeout|target_session_attrs|ssl[a-z]*|channel_binding|krbsrvname)\s*=`)
 
 var (
 	// otherScheme matches what was not meant as a path. A drive letter is one.

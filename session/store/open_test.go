@@ -58,6 +58,7 @@ func TestOpenRefusesWhatItDoesNotKnow(t *testing.T) {
 	t.Chdir(dir)
 	for _, dsn := range []string{
 		"", ":memory:", "memory:x", "sqlite:", "sqlite3:x.db", "file:x.db", "mysql://me:hunter2@host/db",
+		"host=127.0.0.1 port=1 password=hunter2 dbname=x connect_timeout=2", "password = 'hunter2' host = nowhere.invalid connect_timeout=2", "user=me password=hunter2 port=nonsense",
 		"https://me:hunter2@host/db", "postgres://me:hunter2@host:nonsense/db",
 	} {
 		s, err := store.Open(t.Context(), dsn)
