@@ -79,7 +79,7 @@ func TestTheManualSaysWhatTheSchemaSays(t *testing.T) {
 	if err := json.Unmarshal(data, &s); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"trusted": "true", "saves_edits": "false"} // no file sets these
+	want := map[string]string{"trusted": "true", "settings": "workspace", "saves_edits": "false"} // no file sets these
 	keys(t, s, "", want)
 	page, err := os.ReadFile(filepath.Join(dir, "..", "docs", "configuration.md"))
 	if err != nil {
