@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,14 @@ func TestUndoOfOneEdit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, b := r.read("a.txt"), r.read("b.txt"); !strings.Contains(a, "2") || b != "b\n" {
+		t.Errorf("a.txt is %q, b.txt is %q", a, b)
+	}
+	// The rest of the turn does not take it back once more.
+	write(t, r, "b.txt", "B\n")
+	if out, err := r.Undo(t.Context(), UndoRequest{Root: r.dir}); err != nil || slices.Contains(out.Files, "b.txt") {
+		t.Errorf("the rest of the turn: %+v, %v", out, err)
+	}
+	if a, b := r.read("a.txt"), r.read("b.txt"); a != undoFiles["a.txt"] || b != "B\n" {
 		t.Errorf("a.txt is %q, b.txt is %q", a, b)
 	}
 }

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -77,6 +78,38 @@ func TestATemporaryCopyIsNobodyElsesToRead(t *testing.T) {
 		}
 		if err := temp.remove(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestWhatIsKnownFromBeforeIsTheNewest restores hashes over others and over a text.
+func TestWhatIsKnownFromBeforeIsTheNewest(t *testing.T) {
+	var m memory
+	text := m.store("text", "a\n")
+	for i, c := range []struct{ path, hash, want string }{
+		{"f", "one", "one"}, {"f", "two", "two"}, {"f", "two", "two"}, {"text", text, text}, {"text", "other", "other"}, {"f", "", ""},
+	} {
+		m.restore(map[string]string{c.path: c.hash})
+		if got := m.hashes()[c.path]; got != c.want {
+			t.Errorf("%d: %s is known as %q, want %q", i, c.path, got, c.want)
+		}
+	}
+	if k, ok := m.lookup("text", "a\n"); !ok || k.hasText {
+		t.Errorf("the text is taken for the file's: %+v", k)
+	}
+}
+
+// TestChainsOfLinksAreFollowed as far as the system follows them.
+func TestChainsOfLinksAreFollowed(t *testing.T) {
+	posix(t)
+	w := newWorld(t, map[string]string{"l0": "end\n"})
+	for i := range maxLinks + 1 {
+		link(t, w, fmt.Sprintf("l%d", i+1), fmt.Sprintf("l%d", i))
+	}
+	for n, follows := range map[int]bool{1: true, 2: true, maxLinks: true, maxLinks + 1: false} {
+		_, err := resolve(w.ws.Root(), w.dir, fmt.Sprintf("l%d", n))
+		if (err == nil) != follows {
+			t.Errorf("a chain of %d links: %v", n, err)
 		}
 	}
 }
