@@ -34,7 +34,8 @@ type layers struct {
 
 // project makes the messages of the turn's next request.
 func (q *requester) project(t *turn, p model.Profile, can model.Capabilities) (projected, error) {
-	t.layers.once.Do(func() { t.layers.system = q.system(t) })
+	begins := false
+	t.layers.once.Do(func() { t.layers.system, begins = q.system(t), true })
 	m := projection.Model{PromptCache: p.PromptCache, Sealed: can.Sealed, Profile: p.Name}
 	cfg := projection.Default()
 	cfg.Media.MaxEncoded, cfg.Media.Notes = maxEncoded, true
@@ -56,7 +57,14 @@ func (q *requester) project(t *turn, p model.Profile, can model.Capabilities) (p
 	}
 	sys := t.layers.system
 	sys.Reminder = q.s.reminder()
+	if cfg.MaxToolResult = q.digests.limit(); cfg.MaxToolResult != nil {
+		hooks.Digest = q.digests
+	}
 	conversation, messages, err := q.projector.Conversation(t.ctx, h, sys, m, cfg, hooks)
+	if err == nil && begins && q.fills(p, size(messages)) && q.digests.advance(h, t.id) {
+		cfg.MaxToolResult, hooks.Digest = q.digests.limit(), q.digests
+		conversation, messages, err = q.projector.Conversation(t.ctx, h, sys, m, cfg, hooks)
+	}
 	return projected{messages, conversation, g.shown}, err
 }
 

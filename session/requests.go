@@ -28,6 +28,7 @@ type requester struct {
 	projecting sync.Mutex // guards what follows: the request of a canceled turn may still be under way when the next one begins
 	projector  projection.Projector
 	pictures   pictures
+	digests    digests
 }
 
 // respond asks the turn's profile once and, when that one is out of reach, each

@@ -67,6 +67,8 @@ const (
 type ResultLimit struct {
 	MaxChars          int  // code points; the mark of a cut comes on top
 	PreviousTurnsOnly bool // the current turn keeps its results whole
+	// UpTo is the last message whose results are shortened, by its ID; 0 for no bound.
+	UpTo uint64
 }
 
 // MediaBudget limits what is inlined in the current turn. Limits are inclusive and

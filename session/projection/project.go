@@ -221,7 +221,7 @@ func (b *builder) assistant(m *history.Message, previous, current bool, tools ac
 	for i, c := range m.Calls {
 		b.rows = append(b.rows, row{
 			kind: toolRow, id: out.calls[i].id, ordinal: i, arguments: c.Arguments,
-			text: b.limited(c, resultText(c, b.cfg), previous),
+			text: b.limited(c, resultText(c, b.cfg), previous, m.ID),
 		})
 	}
 	b.activate(m.Calls, first, tools)

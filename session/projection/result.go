@@ -44,9 +44,9 @@ func resultText(c history.Call, cfg Config) string {
 
 // limited applies the size limit. An over-long text is condensed by the hook, or
 // cut.
-func (b *builder) limited(c history.Call, text string, previous bool) string {
+func (b *builder) limited(c history.Call, text string, previous bool, message uint64) string {
 	limit := b.cfg.MaxToolResult
-	if limit == nil || limit.PreviousTurnsOnly && !previous {
+	if limit == nil || limit.PreviousTurnsOnly && !previous || limit.UpTo > 0 && message > limit.UpTo {
 		return text
 	}
 	at := runeOffset(text, limit.MaxChars)
