@@ -98,6 +98,30 @@ func TestUndoOfOneEdit(t *testing.T) {
 	}
 }
 
+// TestUndoSaysWhatACommandChanged: only the agent's own edits are taken back.
+func TestUndoSaysWhatACommandChanged(t *testing.T) {
+	r := start(t, undoFiles, `
+version: 1
+entries:
+  - calls: [{read: {path: a.txt}}, {read: {path: b.txt}}, {exec: {argv: [sh, -c, "echo x > b.txt; echo y > a.txt"]}}, {write: {path: new.txt, text: "new\n"}}, {exec: {argv: [sh, -c, "echo more >> a.txt"]}}]
+  - text: Done.
+  - calls: [{exec: {argv: [sh, -c, "echo later > b.txt"]}}]
+  - text: Done.
+`)
+	r.run("edit")
+	r.run("another turn")
+	out, err := r.Undo(t.Context(), UndoRequest{Root: r.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"a.txt", "b.txt"}, out.NotCovered); d != "" {
+		t.Errorf("not covered (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff([]string{"new.txt"}, out.Files); d != "" {
+		t.Errorf("undone (-want +got):\n%s", d)
+	}
+}
+
 func TestUndoRefusesACollisionAndChangesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, text string
