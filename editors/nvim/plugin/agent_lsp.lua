@@ -24,7 +24,7 @@ end, {
 })
 
 for _, name in ipairs({
-  'ask', 'approve', 'cancel', 'check', 'fix', 'log', 'new', 'profile', 'restart', 'resume', 'sessions', 'transcript', 'undo',
+  'accept', 'ask', 'approve', 'cancel', 'check', 'fix', 'log', 'mode', 'new', 'profile', 'restart', 'resume', 'sessions', 'transcript', 'undo',
 }) do
   vim.keymap.set('n', ('<Plug>(agent-%s)'):format(name), ('<Cmd>Agent %s<CR>'):format(name), { desc = 'Agent: ' .. name })
 end

@@ -252,6 +252,32 @@ function words.profile(x, rest)
   end)
 end
 
+local modes = { 'plan', 'ask', 'edits', 'auto', 'all' }
+
+local function switch_mode(x, mode)
+  client.command('agent.mode', { session = x.session, root = not x.session and x.root or nil, mode = mode }, function(r)
+    state.use(r.session, state.session(r.session).root or x.root)
+    ui.notify('the mode is ' .. r.mode)
+  end)
+end
+
+function words.mode(x, rest)
+  with(x, function()
+    if rest ~= '' then
+      return switch_mode(x, rest)
+    end
+    ui.select(modes, 'Mode', tostring, function(mode)
+      switch_mode(x, mode)
+    end)
+  end)
+end
+
+function words.accept(x)
+  with(x, function()
+    client.command('agent.plan.accept', { session = x.session, root = not x.session and x.root or nil }, started(x))
+  end)
+end
+
 function words.check(x)
   with(x, function()
     client.command('agent.check', { root = x.root }, function(r)
@@ -304,6 +330,9 @@ local function sessions()
 end
 
 local completions = {
+  mode = function()
+    return modes
+  end,
   resume = sessions,
   transcript = sessions,
   profile = function()

@@ -221,6 +221,16 @@ function on.note(doc, e)
   block(doc, { ('*Note:* %s'):format(escaped(e.text)) })
 end
 
+function on.mode(doc, e)
+  block(doc, { ('*The mode is %s now, and was %s*'):format(escaped(e.mode), escaped(e.before)) })
+end
+
+function on.plan(doc, e)
+  local lines = { '**Plan**' }
+  fence(lines, 'markdown', e.text)
+  block(doc, lines)
+end
+
 --- Adds an event. One of an unknown kind, or one that was added before, changes nothing.
 ---@param doc agent_lsp.Doc
 ---@param index integer

@@ -167,6 +167,9 @@ local fold = {
   done = function(s)
     s.turn, s.doing, s.waiting = nil, nil, false
   end,
+  mode = function(s, e)
+    s.mode = e.mode
+  end,
 }
 
 --- Takes an event of a session.
@@ -197,19 +200,23 @@ function M.status()
     return 'agent: ' .. M.server, M.server
   end
   local doing, unchecked
+  local mode = ''
   for id, s in pairs(M.sessions) do
     if s.waiting then
       return 'agent: waiting for you', 'waiting'
     end
     doing = doing or s.turn and (s.doing or 'working')
     unchecked = unchecked or M.checks[id] == 'failed'
+    if s.mode and s.mode ~= 'ask' then
+      mode = ' [' .. s.mode .. ']'
+    end
   end
   if doing then
-    return 'agent: ' .. inert.status(doing, 40), 'working'
+    return 'agent: ' .. inert.status(doing, 40) .. mode, 'working'
   elseif unchecked then
-    return 'agent: unchecked', 'unchecked'
+    return 'agent: unchecked' .. mode, 'unchecked'
   end
-  return 'agent', 'idle'
+  return 'agent' .. mode, 'idle'
 end
 
 return M
