@@ -45,6 +45,7 @@ func (o Outcome) String() string {
 type Result struct {
 	Outcome  Outcome
 	Text     string    // Found: finished text for the model; Skipped, Failed: the reason
+	Searched string    // the PATH without the tool, which only the person is told
 	Findings []Finding // may be empty when Found: text that no parser understands is still shown
 	Command  []string  // empty when Skipped
 	Root     string    // absolute, as the caller spells its workspace
@@ -101,6 +102,15 @@ func (r Result) ForPerson() string {
 		said += "; " + r.Note
 	}
 	return said
+}
+
+// PATH says, behind a Failed's text, where the tool was looked for; "" when it was
+// found. It is for a person: texts for models have nothing of this machine.
+func (r Result) PATH() string {
+	if r.Searched == "" {
+		return ""
+	}
+	return " (PATH is " + r.Searched + ")"
 }
 
 // Unseen is a file that a check did not look at.

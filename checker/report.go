@@ -20,9 +20,10 @@ type report struct {
 	// not count then.
 	broken string
 	// partial says why the findings are not all there are, "" when they are.
-	partial string
-	also    bool   // a command beside the check's own found something
-	group   string // of the blocks that are added next
+	partial  string
+	searched string // the PATH that lacks the tool
+	also     bool   // a command beside the check's own found something
+	group    string // of the blocks that are added next
 	// more counts the blocks that were one too many, cut the lines that would have
 	// made one too long; over says that the current block is of the former.
 	more, cut int

@@ -81,7 +81,7 @@ func (c *Checker) do(ctx context.Context, j job) Result {
 	p.changed = changed
 	r.Took = time.Since(began)
 	if why != "" {
-		r.Superseded = errors.Is(context.Cause(ctx), errSuperseded)
+		r.Superseded, r.Searched = errors.Is(context.Cause(ctx), errSuperseded), rep.searched
 		return failed(r, why)
 	}
 	return c.checked(j, p, rep, r)
@@ -93,7 +93,7 @@ func (c *Checker) look(ctx context.Context, j job, p plan) (rep report, why stri
 	began := time.Now()
 	ran, err := c.execute(ctx, p.dir, p.argv, c.left(j))
 	if why := c.noOutput(ctx, j, p, ran, err); why != "" {
-		return rep, why
+		return c.searched(p, ran), why
 	}
 	out := readOutput(ran, p.tidy)
 	if p.configured {
@@ -118,7 +118,7 @@ func (c *Checker) look(ctx context.Context, j job, p plan) (rep report, why stri
 		q := p
 		q.argv, q.shown = s.argv, s.argv
 		if why := c.noOutput(ctx, j, q, ran, err); why != "" {
-			return rep, why
+			return c.searched(q, ran), why
 		}
 		s.read(&rep, readOutput(ran, p.tidy))
 	}
@@ -168,6 +168,15 @@ func (c *Checker) checked(j job, p plan, rep report, r Result) Result {
 	}
 	r.Outcome, r.Note = Clean, note
 	return r
+}
+
+// searched is the report of a run that gave nothing: where its program was looked for
+// in vain, if that is why.
+func (c *Checker) searched(p plan, ran proc.Result) (rep report) {
+	if ran.NotFound {
+		rep.searched, _ = proc.Getenv(c.cfg.env(p.dir), "PATH")
+	}
+	return rep
 }
 
 // noOutput returns why a run gave nothing to read, "" when it did.

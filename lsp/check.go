@@ -91,7 +91,7 @@ func (f *findings) showCheck(r checker.Result) {
 	if f.client.transcript {
 		return
 	}
-	kind, said := protocol.MessageTypeInfo, r.ForPerson()
+	kind, said := protocol.MessageTypeInfo, r.ForPerson()+r.PATH()
 	switch r.Outcome {
 	case checker.Found:
 		kind, said = protocol.MessageTypeWarning, "[check] `"+workspace.CommandLine(r.Command)+"` found "+problems(len(r.Findings))
@@ -112,7 +112,7 @@ func problems(n int) string {
 
 func (s commands) checkResult(f *editor.Folder, r checker.Result) checkResult {
 	out := checkResult{
-		Root: r.Root, Outcome: r.Outcome.String(), Text: cmp.Or(r.Text, r.Note), Findings: []checkFinding{},
+		Root: r.Root, Outcome: r.Outcome.String(), Text: cmp.Or(r.Text, r.Note) + r.PATH(), Findings: []checkFinding{},
 		Command: append([]string{}, r.Command...), TookMs: r.Took.Milliseconds(),
 	}
 	if out.Root == "" {

@@ -14,11 +14,11 @@ T.setup(entries, { cmd_env = { PATH = bare } })
 local buf = T.edit(root .. '/a.txt')
 T.attached(buf)
 
-T.case('a check that cannot run names the tool', function()
+T.case('a check that cannot run names the tool and the PATH', function()
   T.forget()
   vim.cmd('Agent check')
   local said = T.told('agent: ')
-  T.match(said, 'no program `go` on PATH', true)
+  T.match(said, 'PATH is ' .. bare, true)
   T.no_match(said, 'found nothing', true)
 end)
 

@@ -8,7 +8,7 @@ module.exports = {
     const a = await agent();
     const [result] = await a.run('check', []);
     assert.equal(result.outcome, 'failed');
-    assert.match(result.text, /`go` on PATH \(.*no-tools/);
+    assert.match(result.text, /`go` on PATH.*PATH is .*no-tools/);
     const id = await session(a, 'noeol');
     await ended(a, await a.run('ask', ['edit']));
     assert.equal(events(a, id).find((e) => e.kind === 'check').outcome, 'failed');
