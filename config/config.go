@@ -105,7 +105,7 @@ type Exec struct {
 	Timeout Duration `json:"timeout" min:"1" limit:"lower"`
 	// Output is how many characters of a command's output the model reads, of its head and tail.
 	Output int `json:"output" min:"1" limit:"lower"`
-	// Sandbox confines commands and checks: they write inside the workspace, to temporary files of their own and to the caches of toolchains, read no secrets and reach no other process, where the kernel can; doctor says how.
+	// Sandbox confines commands and checks: they write inside the workspace, to temporary files of their own and to private caches, read no secrets and reach no other process, where the kernel can; doctor says how.
 	Sandbox bool `json:"sandbox"`
 	// Writable are further directories that confined commands may write to: absolute, or with ~ for the home directory.
 	Writable []string `json:"writable"`

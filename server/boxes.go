@@ -7,8 +7,10 @@ import (
 	"sync"
 
 	"github.com/agent-lsp/agent-lsp/config"
+	"github.com/agent-lsp/agent-lsp/tools/caches"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 	"github.com/agent-lsp/agent-lsp/tools/sandbox"
+	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
 // given is the directory, beside those for temporary files, of what the server
@@ -81,9 +83,23 @@ func (b *boxes) box(root string, c *config.Config, env, state []string, network 
 	}
 	s := boxSettings(c, state, network)
 	s.Env, s.Temp = env, temp
+	if base := cachesBelow(state); base != "" {
+		if s.Caches, err = caches.Open(base, workspace.RealPath(root), env); err != nil {
+			return nil, err
+		}
+	}
 	box := s.Box()
 	box.Readable = append(box.Readable, filepath.Join(temp, given))
 	return &box, nil
+}
+
+// cachesBelow returns the directory of all private caches: it is below the server's
+// own places, "" without any.
+func cachesBelow(state []string) string {
+	if len(state) == 0 {
+		return ""
+	}
+	return filepath.Join(state[len(state)-1], "caches")
 }
 
 // boxSettings is the sandbox's part of a configuration.

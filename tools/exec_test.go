@@ -166,7 +166,7 @@ func TestConfinedCommandsWriteInsideOnly(t *testing.T) {
 	}
 	needs(t, "git")
 	outside := unwritable(t)
-	w := newWorld(t, map[string]string{"f": "a\n"}, func(c *Config) { c.Exec.Sandbox = &proc.Sandbox{Writable: proc.Scratch(os.Environ())} })
+	w := newWorld(t, map[string]string{"f": "a\n"}, func(c *Config) { c.Exec.Sandbox = &proc.Sandbox{Writable: proc.Scratch()} })
 	initRepo(t, w)
 	want(t, w.run(execOp("sh", "-c", "echo b >f && echo c >g && echo x >/dev/null && echo t >$(mktemp) && echo fine")), Completed, "fine", "[changed files: f, g]")
 	want(t, w.run(execOp("sh", "-c", "echo x >"+outside+"/x")), Failed, "cannot create")
@@ -190,7 +190,7 @@ func unwritable(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slices.ContainsFunc(proc.Scratch(os.Environ()), func(dir string) bool { return within(dir, abs) }) {
+		if slices.ContainsFunc(proc.Scratch(), func(dir string) bool { return within(dir, abs) }) {
 			continue
 		}
 		dir, err := os.MkdirTemp(abs, "agent-lsp-outside-") //nolint:usetesting // what lies below the temporary directory may be written //nolint:usetesting // what lies below the temporary directory may be written

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/tools/caches"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
@@ -15,6 +16,7 @@ import (
 var leftover func() bool
 
 func TestMain(m *testing.M) {
+	caches.Main()
 	proc.Main()
 	if leftover != nil && leftover() {
 		return

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
+	"github.com/agent-lsp/agent-lsp/tools/caches"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
@@ -33,6 +34,7 @@ func observed() {
 		main()
 	}
 	proc.Main()
+	caches.Main()
 	listOnSignal()
 	before := runtime.NumGoroutine()
 	code := run(os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr})

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/agent-lsp/agent-lsp/tools/caches"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 	"github.com/alecthomas/kong"
 )
@@ -38,6 +39,7 @@ func main() {
 	// A child that supervises another process, or confines itself before it
 	// becomes one, is this same binary.
 	proc.Main()
+	caches.Main()
 	os.Exit(run(os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
+	"github.com/agent-lsp/agent-lsp/tools/caches"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -14,6 +15,7 @@ import (
 func TestMain(m *testing.M) {
 	lsptest.MaybeBaseline()
 	proc.Main() // the binary of the tests is also the supervisor of its commands
+	caches.Main()
 	programs := map[string]func(){"agent-lsp": observed}
 	maps.Copy(programs, helpers)
 	testscript.Main(m, programs)

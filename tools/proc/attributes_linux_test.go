@@ -2,7 +2,6 @@ package proc
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -92,7 +91,7 @@ func TestTerminalsOfOthersAreNotWritten(t *testing.T) {
 		defer master.Close()
 		slave := terminalOf(t, master)
 		s := newScene(t, m)
-		s.box.Writable = append(s.box.Writable, Scratch([]string{"HOME=" + filepath.Join(s.home, "none")})...)
+		s.box.Writable = append(s.box.Writable, Scratch()...)
 		for _, to := range []string{slave, "/dev/tty", "/dev/console"} {
 			if r := s.run("echo x >" + to); r.OK() {
 				t.Errorf("%s was written", to)

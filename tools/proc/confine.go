@@ -39,6 +39,12 @@ func confined(spec Spec) (Spec, error) {
 			spec.Env = Setenv(spec.Env, name, seen)
 		}
 	}
+	for _, v := range s.Env {
+		if _, err := os.Lstat(v.Once); v.Once == "" || s.Network || err == nil {
+			spec.Env = Setenv(spec.Env, v.Name, v.Value)
+		}
+	}
+	s.Env = nil
 	if s.Mechanism == Namespaces {
 		s.Hidden = append(slices.Clone(s.Hidden), foreignSockets(s)...)
 	}

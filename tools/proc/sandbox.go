@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -46,9 +45,20 @@ type Sandbox struct {
 	// Aside is a directory into which goes what was found changed in a protected
 	// place, before it is put back; "" drops it.
 	Aside string `json:"aside,omitempty"`
+	// Env are variables that programs get in place of what a Spec says.
+	Env []Variable `json:"env,omitempty"`
 
 	// Mechanism is what confines; set where a program is started.
 	Mechanism Mechanism `json:"mechanism,omitempty"`
+}
+
+// Variable is one of the environment of confined programs.
+type Variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	// Once is a path: programs with the network get the variable always, others once
+	// something is there; "" gives it to all.
+	Once string `json:"once,omitempty"`
 }
 
 // String describes what confines programs here and what that leaves open, or why
@@ -111,55 +121,13 @@ type Support struct {
 	Missing []string
 }
 
-// cacheVariables name directories that build tools keep caches in.
-var cacheVariables = []string{
-	"TMPDIR", "GOCACHE", "GOMODCACHE", "GOPATH", "CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_HOME", "npm_config_cache", "YARN_CACHE_FOLDER",
-	"PIP_CACHE_DIR", "UV_CACHE_DIR", "DENO_DIR", "GRADLE_USER_HOME", "NUGET_PACKAGES", "CCACHE_DIR", "SCCACHE_DIR", "BUN_INSTALL",
-}
-
-// homeCaches are where build tools keep them below the home directory.
-var homeCaches = []string{
-	".cargo", ".rustup", ".npm", ".yarn", ".pnpm-store", ".local/share/pnpm", ".gradle", ".m2", ".nuget", ".bun", "go/pkg",
-}
-
-// ownCache is the server's own directory among the caches: what stands there it
-// runs, so that a confined program must not write it.
-const ownCache = "agent-lsp"
-
 // Scratch returns absolute paths that a confined program should be able to write
-// besides its workspace, since hardly any build runs without: temporary files,
-// the harmless devices, of which terminals are none, and the caches of build tools as the environment and the
-// home directory in it place them. The server's own cache is not among them.
-func Scratch(env []string) []string {
-	out := []string{os.TempDir()}
+// besides its workspace, since hardly any runs without: temporary files and the
+// harmless devices, of which terminals are none.
+func Scratch() []string {
+	out := []string{filepath.Clean(os.TempDir())}
 	if runtime.GOOS != "windows" {
 		out = append(out, "/tmp", "/var/tmp", "/dev/null", "/dev/zero", "/dev/full", "/dev/shm")
-	}
-	add := func(dir string) {
-		if filepath.IsAbs(dir) && filepath.Dir(dir) != dir && !slices.Contains(out, dir) {
-			out = append(out, dir)
-		}
-	}
-	for _, name := range cacheVariables {
-		if dir, ok := Getenv(env, name); ok {
-			add(dir)
-		}
-	}
-	home, _ := Getenv(env, "HOME")
-	caches, ok := Getenv(env, "XDG_CACHE_HOME")
-	if !ok && filepath.IsAbs(home) {
-		caches = filepath.Join(home, ".cache")
-	}
-	entries, _ := os.ReadDir(caches) // none is like an empty one
-	for _, e := range entries {
-		if e.IsDir() && e.Name() != ownCache {
-			add(filepath.Join(caches, e.Name()))
-		}
-	}
-	if filepath.IsAbs(home) {
-		for _, dir := range homeCaches {
-			add(filepath.Join(home, filepath.FromSlash(dir)))
-		}
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-lsp/agent-lsp/tools/caches"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 )
 
@@ -21,6 +22,8 @@ type Settings struct {
 	State []string
 	// Temp is a directory for temporary files, see proc.Sandbox.
 	Temp string
+	// Caches is the directory of the private caches, see package caches; "" has none.
+	Caches string
 	// Aside is where what is taken out of protected places goes.
 	Aside string
 	// Writable are further places that may be written, Read secrets that may be read
@@ -44,13 +47,20 @@ func (s Settings) Box() proc.Sandbox {
 		Temp:     s.Temp,
 		Aside:    s.Aside,
 	}
+	if s.Caches != "" {
+		box.Writable = append(box.Writable, s.Caches)
+		box.Env = caches.Variables(s.Env, s.Caches)
+		if program := caches.Program(); program != "" {
+			box.Readable = append(box.Readable, program) // the go command starts it
+		}
+	}
 	return box
 }
 
-// scratch returns the places beside the workspace that builds write to; the system's
-// directories for temporary files only where there is no other.
+// scratch returns the places beside the workspace and the private caches that builds
+// write to; the system's directories for temporary files only where there is no other.
 func (s Settings) scratch() []string {
-	out := proc.Scratch(s.Env)
+	out := proc.Scratch()
 	if s.Temp == "" {
 		return out
 	}
