@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// goChatter is what the go command prints while it works, whatever it finds.
-var goChatter = regexp.MustCompile(`^go: (?:downloading|finding|extracting|found|added|upgraded|downgraded) `)
+// goChatter is what the go command prints while it works, whatever it finds; that it
+// cannot write a note into a module cache that is read-only, too.
+var goChatter = regexp.MustCompile(`^go: (?:downloading|finding|extracting|found|added|upgraded|downgraded) |^go: writing stat cache: `)
 
 // goCannot begins the lines by which the go command says that it did not get as
 // far as compiling: a bad go.mod or go.work, a module it cannot load.
