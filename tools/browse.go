@@ -154,7 +154,24 @@ func (t browseTool) mayFollow(op browseArgs, req *http.Request) error {
 	if from, err := url.Parse(op.URL); err == nil && sameHost(from, req.URL) && !t.allows(op.subject()) {
 		return nil
 	}
+	if err := t.reachable(req); err != nil {
+		return err // no permission would help
+	}
 	return fmt.Errorf("it redirects to %s, which needs a permission of its own: call browse with that address", to)
+}
+
+// reachable returns why a redirect's host could not be dialled at all.
+func (t browseTool) reachable(req *http.Request) error {
+	ips, err := net.DefaultResolver.LookupNetIP(req.Context(), "ip", req.URL.Hostname())
+	if err != nil {
+		return err
+	}
+	for _, ip := range ips {
+		if err = t.dial(net.JoinHostPort(ip.Unmap().String(), portOf(req.URL))); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // sameHost reports whether two addresses are of one host and port; the default ports of
