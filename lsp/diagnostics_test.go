@@ -2,12 +2,17 @@ package lsp
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
 	"github.com/agent-lsp/agent-lsp/checker"
+	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
 	"github.com/agent-lsp/agent-lsp/lsp/text"
+	"github.com/google/go-cmp/cmp"
 	"go.lsp.dev/protocol"
 )
 
@@ -69,4 +74,109 @@ func FuzzToolRanges(f *testing.F) {
 			}
 		}
 	})
+}
+
+func found(dir string, findings ...checker.Finding) checker.Result {
+	return checker.Result{Outcome: checker.Found, Root: dir, Command: []string{"go", "vet"}, Findings: findings}
+}
+
+func finding(path string, line int, message string) checker.Finding {
+	return checker.Finding{Path: path, Range: checker.Range{Start: checker.Position{Line: line, Column: 1}}, Severity: checker.Error, Code: "E1", Message: message, Tool: "go vet"}
+}
+
+func TestFindingsAreReplacedAsAWhole(t *testing.T) {
+	r := start(t, lsptest.Options{}, map[string]string{"a.go": "package a\nfoo bar\n", "b.go": "package a\n", "sub/c.go": "package c\n"})
+	a, b, c := r.Open(r.path("a.go")), text.URI(r.path("b.go")), text.URI(r.path("sub/c.go"))
+	r.Barrier()
+	f := finding(r.path("a.go"), 2, "bad")
+	f.Related = []checker.Related{{Path: r.path("b.go"), Range: checker.Range{Start: checker.Position{Line: 1, Column: 9}}, Message: "there"}}
+	r.side().Findings(r.dir, found(r.dir, f, finding(r.path("a.go"), 1, "too"), finding(r.path("b.go"), 1, "bad")))
+	r.side().Findings(r.dir, found(r.path("sub"), finding(r.path("sub/c.go"), 1, "bad"), finding(r.path("b.go"), 1, "of sub")))
+	r.WaitDiagnostics(c, 1)
+	d := r.WaitDiagnostics(a, 2)
+	want := `{"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":3}},"severity":1,"code":"E1","source":"agent-lsp go vet","message":"bad","relatedInformation":[{"location":{"uri":"` +
+		b + `","range":{"start":{"line":0,"character":8},"end":{"line":0,"character":9}}},"message":"there"}]}`
+	if diff := cmp.Diff(canonical(want), canonical(string(d.Raw[0]))); diff != "" {
+		t.Error(diff)
+	}
+	if d.Version == nil || *d.Version != 1 || r.Diagnostics(c).Version != nil {
+		t.Errorf("versions %v, %v", d.Version, r.Diagnostics(c).Version)
+	}
+	r.WaitDiagnostics(b, 2) // of both roots
+	other := found(r.dir, finding(r.path("b.go"), 1, "of another tool"))
+	other.Ecosystem = "node"
+	r.side().Findings(r.dir, other)
+	r.WaitDiagnostics(b, 3)
+	other.Findings = nil
+	r.side().Findings(r.dir, other)
+	r.WaitDiagnostics(b, 2)
+
+	r.side().Findings(r.dir, checker.Result{Outcome: checker.Failed, Root: r.dir, Text: "no go"})
+	r.side().Findings(r.dir, checker.Result{Outcome: checker.Skipped, Root: r.dir, Text: "no project"})
+	r.Wait("the warning", 0, func(m lsptest.Message) bool { return strings.Contains(string(m.Params), "unchecked") })
+	if n := len(r.Diagnostics(a).Raw); n != 2 {
+		t.Errorf("a check that failed left %d findings of 2", n)
+	}
+	if s := r.side().State(r.dir); !strings.Contains(s, "Open in the editor:\n- a.go\n") || !strings.Contains(s, "- a.go:2: error: bad\n") {
+		t.Errorf("state %q", s)
+	}
+
+	r.side().Findings(r.dir, found(r.dir, finding(r.path("a.go"), 1, "left")))
+	r.WaitDiagnostics(a, 1)
+	r.WaitDiagnostics(b, 1)
+	r.side().Findings(r.dir, checker.Result{Outcome: checker.Clean, Root: r.dir})
+	r.WaitDiagnostics(a, 0)
+	if n := len(r.Diagnostics(c).Raw); n != 1 {
+		t.Errorf("the check of another root left %d findings of 1", n)
+	}
+	r.Notify("workspace/didChangeWorkspaceFolders", `{"event":{"added":[],"removed":[{"uri":"`+text.URI(r.dir)+`","name":"x"}]}}`)
+	r.WaitDiagnostics(b, 0)
+	r.WaitDiagnostics(c, 0)
+}
+
+func TestFindingsOfVanishedFilesAreCleared(t *testing.T) {
+	r := start(t, lsptest.Options{}, map[string]string{"a.go": "x\n", "d/b.go": "x\n", "c.go": "x\n", "e.go": "x\n"})
+	uri := func(name string) string { return text.URI(r.path(name)) }
+	r.side().Findings(r.dir, found(r.dir, finding(r.path("a.go"), 1, "bad"), finding(r.path("d/b.go"), 1, "bad"), finding(r.path("c.go"), 1, "bad"), finding(r.path("e.go"), 1, "bad")))
+	r.WaitDiagnostics(uri("e.go"), 1)
+	r.Notify("workspace/didChangeWatchedFiles", `{"changes":[{"uri":"`+uri("a.go")+`","type":3},{"uri":"`+uri("e.go")+`","type":2}]}`)
+	r.Notify("workspace/didDeleteFiles", `{"files":[{"uri":"`+uri("d")+`"}]}`)
+	r.Notify("workspace/didRenameFiles", `{"files":[{"oldUri":"`+uri("c.go")+`","newUri":"`+uri("f.go")+`"}]}`)
+	for _, name := range []string{"a.go", "d/b.go", "c.go"} {
+		r.WaitDiagnostics(uri(name), 0)
+	}
+	if n := len(r.Diagnostics(uri("e.go")).Raw); n != 1 {
+		t.Error("the findings of a changed file are gone")
+	}
+}
+
+func TestFindingsBehindASymlinkGoToTheOpenedDocument(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("symlinks need a privilege")
+	}
+	real := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(real, "m.go"), "package m\nx\n")
+	write(t, filepath.Join(real, "closed.go"), "package m\nx\n")
+	r := startWith(t, lsptest.Options{Folders: []string{link}}, link, func(*Config) {})
+	uri := r.Open(filepath.Join(link, "m.go"))
+	r.Barrier()
+	r.side().Findings(link, found(real, finding(filepath.Join(real, "m.go"), 2, "bad"), finding(filepath.Join(real, "closed.go"), 2, "bad")))
+	r.WaitDiagnostics(uri, 1)
+	closed := text.URI(filepath.Join(link, "closed.go"))
+	r.WaitDiagnostics(closed, 1)
+	if s := r.side().State(link); !strings.Contains(s, "- closed.go:2: error: bad\n- m.go:2: error: bad") {
+		t.Errorf("state %q", s)
+	}
+	// Opened under its real path, its findings move there.
+	again := r.Open(filepath.Join(real, "closed.go"))
+	r.WaitDiagnostics(again, 1)
+	r.WaitDiagnostics(closed, 0)
+	all := r.AllDiagnostics()
+	if len(all) != 3 {
+		t.Errorf("%d documents have diagnostics", len(all))
+	}
 }

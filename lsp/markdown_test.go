@@ -1,13 +1,17 @@
 package lsp
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/core/abi"
+	"github.com/agent-lsp/agent-lsp/lsp/lsptest"
+	"github.com/agent-lsp/agent-lsp/lsp/text"
 	"github.com/agent-lsp/agent-lsp/session"
 	"github.com/agent-lsp/agent-lsp/session/event"
+	"github.com/agent-lsp/agent-lsp/session/store"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -74,6 +78,70 @@ func TestHostileTextCannotChangeATranscriptsStructure(t *testing.T) {
 		}
 		if strings.ContainsAny(got, "\x1b\x00") {
 			t.Errorf("%q: control characters are left", s)
+		}
+	}
+}
+
+func TestATranscriptIsShownAsMarkdown(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		options lsptest.Options
+		uri     string // a prefix of what is shown
+		err     string
+	}{
+		{"virtual", lsptest.Options{}, "agent://session/" + firstID.String() + ".md", ""},
+		{"as a file", lsptest.Options{NoContent: true}, "file://", ""},
+		{"not at all", lsptest.Options{NoShowDocument: true}, "", "read agent://session/"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := start(t, tt.options, nil)
+			r.engine.listing.Sessions = []session.Info{
+				{ID: secondID, Root: r.dir, UpdatedAt: time.Unix(1, 0)}, {ID: firstID, Root: r.dir, UpdatedAt: time.Unix(2, 0)}, {ID: uuid.Max, Root: "/elsewhere", UpdatedAt: time.Unix(3, 0)},
+			}
+			r.engine.entries = entriesOf(t, &event.User{Turn: 1, Text: "hello"})
+			raw, err := r.Command("agent.transcript.open", `{}`)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Message, tt.err) {
+					t.Errorf("%v, want %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var result struct {
+				URI string `json:"uri"`
+			}
+			if err := unmarshal(string(raw), &result); err != nil || !strings.HasPrefix(result.URI, tt.uri) {
+				t.Errorf("%s, %v", raw, err)
+			}
+			shown := string(r.WaitMethod("window/showDocument", 0).Params)
+			if !strings.Contains(shown, result.URI) {
+				t.Errorf("shown %s", shown)
+			}
+			if path, err := text.Path(result.URI); err == nil {
+				r.dir = filepath.Dir(path)
+				if s := r.read(filepath.Base(path)); !strings.Contains(s, "> hello") {
+					t.Errorf("the file holds %q", s)
+				}
+				return
+			}
+			content, err := r.Call("workspace/textDocumentContent", `{"uri":"`+result.URI+`"}`)
+			if err != nil || !strings.Contains(string(content), `> hello`) {
+				t.Errorf("%s, %v", content, err)
+			}
+			r.side().Event(firstID, r.dir, store.Event{Payload: store.Payload{Data: []byte(`{"kind":"done"}`)}}, &event.Done{Turn: 1})
+			r.WaitMethod("workspace/textDocumentContent/refresh", 0)
+		})
+	}
+}
+
+func TestOnlyTheServersOwnDocumentsHaveContent(t *testing.T) {
+	r := start(t, lsptest.Options{}, nil)
+	r.engine.listing.Sessions = []session.Info{{ID: secondID, Root: "/elsewhere"}}
+	for _, uri := range []string{"agent://session/x.md", "agent://session/" + firstID.String(), "file:///etc/passwd", "", "agent://session/" + secondID.String() + ".md"} {
+		if _, err := r.Call("workspace/textDocumentContent", `{"uri":"`+uri+`"}`); err == nil || err.Code != -32602 {
+			t.Errorf("%s: %v", uri, err)
 		}
 	}
 }
