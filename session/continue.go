@@ -50,7 +50,7 @@ func (l *log) cutOff(ctx context.Context, s *Session, c *call) string {
 func (l *log) continueTurns(s *Session) {
 	for _, t := range s.queue {
 		s.mu.Lock()
-		t.settings, t.profile = s.settings, s.ledger.profile
+		t.settings, t.profile = s.settings, s.profile
 		s.mu.Unlock()
 		t.ctx, t.cancel = context.WithCancel(s.ctx)
 	}

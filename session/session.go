@@ -185,12 +185,12 @@ func (s *Session) ended() error {
 func (s *Session) begin(t *turn, p Prompt) {
 	s.mu.Lock()
 	t.ctx, t.cancel = context.WithCancel(s.ctx)
-	t.settings, t.profile = s.settings, s.ledger.profile
+	t.settings, t.profile = s.settings, s.profile
 	if s.choice != "" {
 		t.profile = s.choice
 	}
 	s.mu.Unlock()
-	s.ledger.profile = t.profile
+	s.profile = t.profile
 	user := &event.User{Turn: t.id, Text: p.Text, Context: p.Context}
 	if t.id <= s.highest {
 		user.Core = s.highest + 1

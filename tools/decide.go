@@ -139,7 +139,7 @@ func (e *Executor) spellings(name string) []string {
 	return out
 }
 
-func (e *Executor) decideEdit(ctx context.Context, family Family, name string, make drafter) Decision {
+func (e *Executor) decideEdit(family Family, name string, make drafter) Decision {
 	d := Decision{Title: "Change " + name, Detail: name, Effect: Write, Verdict: Ask}
 	d.Lasting = Lasting{Words: "every edit of a file, except of those that always ask", Rule: Rule{Family: FamilyWrite}}
 	if e.policy().Mode.edits() {

@@ -93,12 +93,12 @@ func outcomeOfAll(drafts []draft) Outcome {
 }
 
 // decideAll decides a call that makes several edits: what one of them needs, all need.
-func (e *Executor) decideAll(ctx context.Context, family Family, edits []fileEdit) Decision {
+func (e *Executor) decideAll(family Family, edits []fileEdit) Decision {
 	_, failing := e.prepareAll(edits)
 	var out Decision
 	var titles, details, guarded []string
 	for i, f := range edits {
-		d := e.decideEdit(ctx, family, f.name, f.make)
+		d := e.decideEdit(family, f.name, f.make)
 		if !contained(f.name) {
 			d.Verdict, d.Reason = Deny, abi.Refused(f.name)
 		}

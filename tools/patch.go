@@ -25,13 +25,13 @@ func (patchTool) Definition() Definition {
 func (t patchTool) Decide(ctx context.Context, c Call) Decision {
 	op := Arguments[patchArgs](c)
 	if op.Path != "" {
-		return t.decideEdit(ctx, FamilyPatch, op.Path, t.draft(ctx, op))
+		return t.decideEdit(FamilyPatch, op.Path, t.draft(ctx, op))
 	}
 	edits, err := t.files(ctx, op.Diff)
 	if err != nil { // the call itself tells the model why
 		return Decision{Title: "Patch files", Detail: op.Diff, Effect: Write, Verdict: Allow}
 	}
-	return t.decideAll(ctx, FamilyPatch, edits)
+	return t.decideAll(FamilyPatch, edits)
 }
 
 func (t patchTool) Run(ctx context.Context, c Call) Outcome {

@@ -54,7 +54,8 @@ func TestAPatchOfSeveralFilesIsAllOrNothing(t *testing.T) {
 		},
 		{
 			"git's form", "diff --git a/a.txt b/a.txt\nindex 1..2 100644\n--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+ONE\n two\ndiff --git a/n.txt b/n.txt\nnew file mode 100644\n--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+n\ndiff --git a/c.txt b/c.txt\ndeleted file mode 100644\n--- a/c.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\ndiff --git a/d/b.txt b/d/c.txt\nsimilarity index 50%\nrename from d/b.txt\nrename to d/c.txt\n--- a/d/b.txt\n+++ b/d/c.txt\n@@ -1,2 +1,2 @@\n x\n-y\n+Y\n",
-			map[string]string{"a.txt": "ONE\ntwo\n", "n.txt": "n\n", "c.txt": "", "d/b.txt": "", "d/c.txt": "x\nY\n"}, "patched a.txt",
+			map[string]string{"a.txt": "ONE\ntwo\n", "n.txt": "n\n", "c.txt": "", "d/b.txt": "", "d/c.txt": "x\nY\n"},
+			"patched a.txt",
 		},
 		{"a renaming alone", "diff --git a/c.txt b/z.txt\nsimilarity index 100%\nrename from c.txt\nrename to z.txt\n", map[string]string{"c.txt": "", "z.txt": "gone\n"}, "created z.txt: 1 line\ndeleted c.txt"},
 		{"one file without a path", "--- a/a.txt\n+++ b/a.txt\n@@\n-one\n+ONE\n", map[string]string{"a.txt": "ONE\ntwo\n"}, "patched a.txt"},

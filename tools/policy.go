@@ -110,7 +110,7 @@ func (r Rule) matches(s subject, deny bool) bool {
 		return r.deniesCommand(s.unfolded) == yes
 	case deny && s.family == FamilyGit && r.Family == FamilyExec:
 		return len(r.Match) > 0 && r.deniesOne(append([]string{"git"}, s.argv...)) == yes
-	case r.Family != s.family && !(slices.Contains(edits, r.Family) && slices.Contains(edits, s.family)):
+	case r.Family != s.family && (!slices.Contains(edits, r.Family) || !slices.Contains(edits, s.family)):
 		return false
 	case len(r.Match) == 0:
 		return deny || !s.guarded && !s.post

@@ -27,7 +27,7 @@ func (editTool) Definition() Definition {
 
 func (t editTool) Decide(ctx context.Context, c Call) Decision {
 	op := Arguments[editArgs](c)
-	d := t.decideEdit(ctx, familyEdit, op.Path, t.draft(ctx, op))
+	d := t.decideEdit(familyEdit, op.Path, t.draft(ctx, op))
 	d.Path = op.Path
 	return d
 }

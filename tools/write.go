@@ -27,7 +27,7 @@ func (writeTool) Definition() Definition {
 
 func (t writeTool) Decide(ctx context.Context, c Call) Decision {
 	op := Arguments[writeArgs](c)
-	return t.decideEdit(ctx, FamilyWrite, op.Path, t.draft(op))
+	return t.decideEdit(FamilyWrite, op.Path, t.draft(op))
 }
 
 func (t writeTool) Run(ctx context.Context, c Call) Outcome {

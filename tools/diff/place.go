@@ -299,7 +299,7 @@ func (s *source) encloses(anchors []string, from, to int) bool {
 			continue
 		}
 		d := indentOf(s.texts[at])
-		if at != from && !(d < depth || closes && d == depth) {
+		if at != from && d >= depth && (!closes || d != depth) {
 			continue
 		}
 		if trims[at] == anchors[k] {

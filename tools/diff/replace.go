@@ -12,10 +12,10 @@ import (
 // are placed as those of a hunk are. It returns the number of places, and what was
 // forgiven. Line ends are the text's own.
 func Replace(text, old, now string, all bool) (after string, places int, notes []string, err error) {
-	switch {
-	case old == "":
+	switch old {
+	case "":
 		return "", 0, nil, errors.New("the old text is empty, so that it has no place; the tool write makes a file or a whole new text")
-	case old == now:
+	case now:
 		return "", 0, nil, errors.New("the old text and the new one are the same; nothing was changed")
 	}
 	crlf := strings.Contains(text, "\r\n")
