@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/agent-lsp/agent-lsp/session/model"
@@ -123,6 +125,8 @@ type Sandbox struct {
 	DenyRead []string `json:"deny_read"`
 	// Read are files and directories that they can read although they hold secrets.
 	Read []string `json:"read"`
+	// CacheSize is how much of the private caches of commands and checks is kept, e.g. 5GB: those of a tool in a workspace that were used last. The server removes the others as it starts.
+	CacheSize Size `json:"cache_size"`
 }
 
 // Checker says what is checked after an edit, and within which bounds.
@@ -176,6 +180,43 @@ type Log struct {
 	Level string `json:"level" enum:"debug,info,warn,error"`
 }
 
+// Size is a number of bytes, written like 500MB or 5GB.
+type Size int64
+
+// sizes are the units of a Size, the largest first.
+var sizes = []struct {
+	name  string
+	bytes Size
+}{{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
+
+// String returns the shortest form that is exact.
+func (s Size) String() string {
+	for _, u := range sizes {
+		if s != 0 && s%u.bytes == 0 {
+			return strconv.FormatInt(int64(s/u.bytes), 10) + u.name
+		}
+	}
+	return "0"
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// parseSize reads a size; a number alone is bytes.
+func parseSize(text string) (Size, bool) {
+	text = strings.ToUpper(strings.ReplaceAll(strings.ReplaceAll(text, " ", ""), "_", ""))
+	unit := Size(1)
+	for _, u := range sizes {
+		if rest, ok := strings.CutSuffix(text, u.name); ok {
+			text, unit = rest, u.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	size := n * float64(unit)
+	return Size(size), err == nil && size >= 0 && size < 1<<62
+}
+
 // Duration is a length of time, written like 90s, 2m or 1h30m.
 type Duration time.Duration
 
@@ -218,6 +259,7 @@ func Default() Config {
 		Turn:      Turn{MaxRounds: 50},
 		Request:   Request{Timeout: Duration(10 * time.Minute), IdleTimeout: Duration(2 * time.Minute), Retries: 4},
 		Exec:      Exec{Timeout: Duration(2 * time.Minute), Output: 16_000, Sandbox: true, Network: "ask"},
+		Sandbox:   Sandbox{CacheSize: 5e9},
 		Checker:   Checker{Enabled: true, Timeout: Duration(time.Minute), Cap: 16_000},
 		Browse:    Browse{MaxBytes: 2_000_000, Timeout: Duration(30 * time.Second)},
 		Retention: Retention{Sessions: 500, Days: 90},

@@ -142,6 +142,8 @@ func (d *decoder) value(n *node, v reflect.Value, at spot, tag reflect.StructTag
 	switch p := v.Addr().Interface().(type) {
 	case *Duration:
 		return d.duration(n, p, at, tag)
+	case *Size:
+		return d.size(n, p, at)
 	case *[]Rule:
 		return d.rules(n, p, at, tag)
 	case *[]int:
@@ -201,6 +203,16 @@ func (d *decoder) text(n *node, v reflect.Value, at spot, tag reflect.StructTag)
 		}
 	}
 	v.SetString(n.text)
+	return d.record(at)
+}
+
+func (d *decoder) size(n *node, p *Size, at spot) bool {
+	v, ok := parseSize(n.text)
+	if n.kind != text && n.kind != number || !ok {
+		d.warnf(at, "", "this is %s, not a size such as 500MB or 5GB", n.what())
+		return false
+	}
+	*p = v
 	return d.record(at)
 }
 

@@ -112,7 +112,7 @@ rules: {allow: [exec: [go, test], git: [status]], deny: [exec: [rm], {browse: []
 turn: {max_rounds: 7}
 request: {timeout: 1m, idle_timeout: 1s, retries: 0}
 exec: {timeout: 90s, output: 1, sandbox: false, writable: [/opt/cache], network: "off", loopback: [5432, 6379], keep_env: [GOFLAGS]}
-sandbox: {deny_read: [~/private], read: [~/.npmrc]}
+sandbox: {deny_read: [~/private], read: [~/.npmrc], cache_size: 250 MB}
 checker:
   enabled: false
   timeout: 2s
@@ -145,7 +145,7 @@ log: {level: debug}
 		c.Turn.MaxRounds = 7
 		c.Request = Request{Duration(time.Minute), Duration(time.Second), 0}
 		c.Exec = Exec{Duration(90 * time.Second), 1, false, []string{"/opt/cache"}, "off", []int{5432, 6379}, []string{"GOFLAGS"}}
-		c.Sandbox = Sandbox{[]string{"~/private"}, []string{"~/.npmrc"}}
+		c.Sandbox = Sandbox{[]string{"~/private"}, []string{"~/.npmrc"}, 250e6}
 		c.Checker = Checker{
 			false, Duration(2 * time.Second), 3,
 			map[string][]string{"go": {"go", "vet", "./..."}, "my": {"make", "1"}},
@@ -231,6 +231,7 @@ func TestAMistakeLeavesTheRest(t *testing.T) {
 		"no port":              {"exec: {loopback: [5432, 65536]}", []string{"USER:1:25: exec.loopback[1]: 65536 is more than 65535"}},
 		"no ports":             {"exec: {loopback: 5432}", []string{"USER:1:8: exec.loopback: this is a number, not a list of whole numbers"}},
 		"too few":              {"turn: {max_rounds: 0}", []string{"USER:1:8: turn.max_rounds: 0 is less than 1"}},
+		"a size without sense": {"sandbox: {cache_size: lots}", []string{`USER:1:11: sandbox.cache_size: this is "lots", not a size such as 500MB or 5GB`}},
 		"duration in numbers":  {"exec: {timeout: 120}", []string{`USER:1:8: exec.timeout: this is "120", not a length of time such as 90s or 2m`}},
 		"no duration":          {"exec: {timeout: 0s}", []string{"USER:1:8: exec.timeout: 0s is not longer than no time at all"}},
 		"boolean":              {"checker: {enabled: \"true\"}", []string{"USER:1:11: checker.enabled: this is a text, not true or false"}},

@@ -222,6 +222,7 @@ func TestOriginsAndSettings(t *testing.T) {
 		`exec.keep_env = [] from default`,
 		`sandbox.deny_read = [] from default`,
 		`sandbox.read = [] from default`,
+		`sandbox.cache_size = "5GB" from default`,
 		`checker.enabled = true from default`,
 		`checker.timeout = "1m" from default`,
 		`checker.cap = 16000 from default`,

@@ -28,6 +28,7 @@ type parts struct {
 	Commands  any
 	Checks    any
 	Confined  bool
+	Caches    config.Size
 }
 
 func partsOf(t *testing.T, c *config.Config) parts {
@@ -40,6 +41,7 @@ func partsOf(t *testing.T, c *config.Config) parts {
 		Tools: toolsConfig(nil, c, nil, nil), Checker: checkerConfig("/w", c, nil), Session: new(Server).sessionSettings(c),
 		Retention: Retention(c), Provider: requestBounds(c), Level: level, Store: c.Store, Saves: c.SavesEdits,
 		Commands: boxSettings(c, nil, commandsConnect(c)), Checks: boxSettings(c, nil, c.Checker.Network), Confined: c.Exec.Sandbox,
+		Caches: c.Sandbox.CacheSize,
 	}
 	p.Checker.Env = slices.Clone(p.Checker.Env) // the same variables, in another array
 	return p
@@ -109,6 +111,8 @@ func another(v reflect.Value) bool {
 		*x++
 	case *bool:
 		*x = !*x
+	case *config.Size:
+		*x++
 	case *config.Duration:
 		*x += config.Duration(time.Second)
 	case *[]string:

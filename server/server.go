@@ -143,6 +143,7 @@ func (srv *Server) engine(editor session.Editor) *session.Manager {
 	}
 	srv.checks.start(editor, srv.report, srv.log)
 	srv.openStore(srv.place(&cfg), Retention(&cfg))
+	srv.trimCaches(int64(cfg.Sandbox.CacheSize))
 	srv.watchFiles()
 	m := session.NewManager(session.Config{
 		Core:     srv.core.Open,

@@ -157,7 +157,9 @@ func (e *executor) Close() error {
 }
 
 // state are the server's own places, which no edit may touch.
-func (srv *Server) state() []string {
+func (srv *Server) state() []string { return statePlaces() }
+
+func statePlaces() []string {
 	var out []string
 	if path, err := config.UserFilePath(); err == nil {
 		out = append(out, filepath.Dir(path))

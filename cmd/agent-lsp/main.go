@@ -20,6 +20,7 @@ type cli struct {
 	Serve    serveCommand    `cmd:"" default:"withargs" help:"Serve an editor over stdin and stdout (the default)."`
 	Run      runCommand      `cmd:"" help:"Run one prompt without an editor."`
 	Sessions sessionsCommand `cmd:"" help:"List, show, export, move and delete stored sessions."`
+	Cache    cacheCommand    `cmd:"" help:"Show and clear the private caches that commands and checks write."`
 	Doctor   doctorCommand   `cmd:"" help:"Print what a bug report needs: versions, settings and where they come from, tools, keys present or not."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }

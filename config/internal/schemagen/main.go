@@ -206,6 +206,8 @@ func (g *generator) typed(v reflect.Value) (map[string]any, error) {
 	switch v.Interface().(type) {
 	case config.Duration:
 		return map[string]any{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}, nil
+	case config.Size:
+		return map[string]any{"type": []string{"string", "integer"}, "pattern": `^[0-9]+(\.[0-9]+)? ?([KMGkmg]?[Bb])?$`}, nil
 	case []config.Rule:
 		match := map[string]any{"anyOf": []any{map[string]any{"type": "string"}, map[string]any{"type": "array", "items": scalar}}}
 		return map[string]any{"type": "array", "items": map[string]any{
@@ -308,6 +310,8 @@ func kindOf(f reflect.StructField, v reflect.Value) string {
 	switch v.Interface().(type) {
 	case config.Duration:
 		return "time"
+	case config.Size:
+		return "size"
 	case []config.Rule:
 		return "rules"
 	}
