@@ -60,7 +60,7 @@ func (t browseTool) decide(op browseArgs) Decision {
 		d.Verdict, d.Reason = Deny, err.Error()
 		return d
 	}
-	return t.applyRules(d, op.subject(), "")
+	return t.decider().applyRules(d, op.subject(), "")
 }
 
 func (op browseArgs) subject() subject {
@@ -148,10 +148,10 @@ func (t browseTool) mayFollow(op browseArgs, req *http.Request) error {
 	if r, ok := t.policy().denied(s); ok {
 		return fmt.Errorf("it redirects to %s, and a rule of the configuration denies that (%s)", clip(to), r)
 	}
-	if err := checkURL(to); err != nil || t.policy().Mode == ModeAll || t.allows(s) {
+	if err := checkURL(to); err != nil || t.policy().Mode == ModeAll || t.decider().allows(s) {
 		return err
 	}
-	if from, err := url.Parse(op.URL); err == nil && sameHost(from, req.URL) && !t.allows(op.subject()) {
+	if from, err := url.Parse(op.URL); err == nil && sameHost(from, req.URL) && !t.decider().allows(op.subject()) {
 		return nil
 	}
 	if err := t.reachable(req); err != nil {

@@ -13,6 +13,11 @@ import (
 	"github.com/agent-lsp/agent-lsp/workspace"
 )
 
+// decider decides about calls: it applies the policy, its rules and what was granted.
+type decider struct{ *Executor }
+
+func (e *Executor) decider() decider { return decider{e} }
+
 // Decide returns policy's decision about a call: run it, ask a person, or refuse it.
 // It changes nothing, but reads what it needs to show the person what would happen.
 // A call that will fail anyway, such as a patch that fits nowhere, needs no approval:
@@ -27,7 +32,7 @@ func (e *Executor) Decide(ctx context.Context, op Op) Decision {
 		d.Verdict, d.Reason = Deny, abi.Refused(d.Path) // as the core does for the calls that it knows
 	}
 	if _, ok := t.(policed); !ok {
-		d = e.judge(d, Family(c.Name))
+		d = e.decider().judge(d, Family(c.Name))
 	}
 	d.Mutates = d.Effect.changes()
 	return shownWhole(d)
@@ -76,7 +81,7 @@ func (e *Executor) policed() {}
 
 // judge applies policy to the decision of a tool that does not do so itself: a call
 // that changes something needs approval, unless the mode lets it run.
-func (e *Executor) judge(d Decision, family Family) Decision {
+func (e decider) judge(d Decision, family Family) Decision {
 	p := e.policy()
 	if d.Lasting.Words == "" {
 		d.Lasting = Lasting{Words: "every call of " + string(family), Rule: Rule{Family: family}}
@@ -101,7 +106,7 @@ func (e *Executor) judge(d Decision, family Family) Decision {
 
 // applyRules applies rules and grants to a decision whose Verdict is the mode's.
 // Always is why the call needs approval in every mode, "" when it does not.
-func (e *Executor) applyRules(d Decision, s subject, always string) Decision {
+func (e decider) applyRules(d Decision, s subject, always string) Decision {
 	p := e.policy()
 	if r, ok := p.denied(s); ok {
 		d.Verdict, d.Reason = Deny, fmt.Sprintf("a rule of the configuration denies it (%s)", r)
@@ -139,7 +144,7 @@ func (e *Executor) spellings(name string) []string {
 	return out
 }
 
-func (e *Executor) decideEdit(family Family, name string, make drafter) Decision {
+func (e decider) decideEdit(family Family, name string, make drafter) Decision {
 	d := Decision{Title: "Change " + name, Detail: name, Effect: Write, Verdict: Ask}
 	d.Lasting = Lasting{Words: "every edit of a file, except of those that always ask", Rule: Rule{Family: FamilyWrite}}
 	if e.policy().Mode.edits() {
@@ -147,7 +152,7 @@ func (e *Executor) decideEdit(family Family, name string, make drafter) Decision
 	}
 	paths := e.spellings(name)
 	if len(paths) > 0 {
-		if err := e.mayWrite(name, paths[len(paths)-1]); err != nil {
+		if err := e.editor().mayWrite(name, paths[len(paths)-1]); err != nil {
 			d.Verdict, d.Reason = Deny, err.Error()
 			return d
 		}
@@ -169,7 +174,7 @@ func (e *Executor) decideEdit(family Family, name string, make drafter) Decision
 	if always != "" {
 		d.Lasting = Lasting{Words: "every edit of " + paths[0], Rule: Rule{FamilyWrite, paths}}
 	}
-	draft, err := e.prepare(name, make)
+	draft, err := e.editor().prepare(name, make)
 	if err != nil || draft.unchanged() {
 		// Nothing will be written: the call itself tells the model why.
 		d = e.applyRules(d, subject{family: family, paths: paths}, "")

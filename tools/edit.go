@@ -46,9 +46,14 @@ func (d draft) edit(label, told string) Edit {
 	}
 }
 
+// editor computes and applies the edits of the tools that change files.
+type editor struct{ *Executor }
+
+func (e *Executor) editor() editor { return editor{e} }
+
 // rememberEdit records an applied edit in the memory and returns the result's
 // ReadHash: the hash of the model's view where that differs from after.
-func (e *Executor) rememberEdit(d draft) (readHash string) {
+func (e editor) rememberEdit(d draft) (readHash string) {
 	if !d.known {
 		return Unread
 	}
@@ -75,7 +80,7 @@ type refusal struct {
 func (r *refusal) Error() string { return r.text }
 
 // prepare computes the edit of the file that a model names, and applies nothing.
-func (e *Executor) prepare(name string, make drafter) (draft, error) {
+func (e editor) prepare(name string, make drafter) (draft, error) {
 	p, err := e.find(name)
 	if err != nil {
 		return draft{}, err
@@ -98,14 +103,14 @@ func (e *Executor) prepare(name string, make drafter) (draft, error) {
 
 // hasOtherNames reports whether a file has further names, which are hard links: they
 // keep its text when a new one takes this name's place.
-func (e *Executor) hasOtherNames(p string) bool {
+func (e editor) hasOtherNames(p string) bool {
 	info, err := e.ws.Root().Stat(filepath.FromSlash(p))
 	return err == nil && linksKnown && links(info) > 1
 }
 
 // mayWrite fails for paths that no tool may write to. Both the name given and the
 // path that its links lead to are checked.
-func (e *Executor) mayWrite(name, p string) error {
+func (e editor) mayWrite(name, p string) error {
 	if p == "." {
 		return errors.New("the workspace itself is a directory, not a file with text")
 	}
@@ -148,7 +153,7 @@ func within(dir, name string) bool {
 }
 
 // edit computes and applies an edit, and tries again when the text changes meanwhile.
-func (e *Executor) edit(ctx context.Context, name, label string, make drafter) Outcome {
+func (e editor) edit(ctx context.Context, name, label string, make drafter) Outcome {
 	for range tries {
 		d, err := e.prepare(name, make)
 		if ctx.Err() != nil {

@@ -18,7 +18,7 @@ type fileEdit struct {
 
 // prepareAll computes all edits, and applies nothing. It leaves out those that would
 // change nothing.
-func (e *Executor) prepareAll(edits []fileEdit) (drafts []draft, err error) {
+func (e editor) prepareAll(edits []fileEdit) (drafts []draft, err error) {
 	for _, f := range edits {
 		d, err := e.prepare(f.name, f.make)
 		if err != nil {
@@ -36,7 +36,7 @@ func (e *Executor) prepareAll(edits []fileEdit) (drafts []draft, err error) {
 
 // editAll makes several edits, all or none, and tries again when a text changes
 // meanwhile.
-func (e *Executor) editAll(ctx context.Context, label string, edits []fileEdit) Outcome {
+func (e editor) editAll(ctx context.Context, label string, edits []fileEdit) Outcome {
 	for range tries {
 		drafts, err := e.prepareAll(edits)
 		switch {
@@ -93,8 +93,8 @@ func outcomeOfAll(drafts []draft) Outcome {
 }
 
 // decideAll decides a call that makes several edits: what one of them needs, all need.
-func (e *Executor) decideAll(family Family, edits []fileEdit) Decision {
-	_, failing := e.prepareAll(edits)
+func (e decider) decideAll(family Family, edits []fileEdit) Decision {
+	_, failing := e.editor().prepareAll(edits)
 	var out Decision
 	var titles, details, guarded []string
 	for i, f := range edits {

@@ -66,16 +66,16 @@ func (t execTool) decide(op execArgs) Decision {
 	if t.policy().doubts(s.unfolded) {
 		always = "it cannot be told whether it runs what a rule denies"
 	}
-	if name, ok := t.namesUnread(s.unfolded, cwd); ok && d.Verdict != Deny {
+	if name, ok := t.decider().namesUnread(s.unfolded, cwd); ok && d.Verdict != Deny {
 		d.Verdict, d.Reason = Deny, "a rule of the configuration denies reading "+clip(name)
 	}
-	return t.applyRules(d, s, always)
+	return t.decider().applyRules(d, s, always)
 }
 
 // connects reports whether a call is to run with network: it says so, or the person
 // allowed that for all such commands.
 func (t execTool) connects(op execArgs) bool {
-	return op.Network || t.covers(subject{family: FamilyExec, argv: op.Argv, dir: op.dir(), network: true})
+	return op.Network || t.decider().covers(subject{family: FamilyExec, argv: op.Argv, dir: op.dir(), network: true})
 }
 
 // dir is the working directory that a call names, the root's when it names none.

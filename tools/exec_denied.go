@@ -17,7 +17,7 @@ import (
 
 // namesUnread returns the first file that a command names and that a rule denies
 // reading. A rule without a pattern is about the tool read alone: every command reads.
-func (e *Executor) namesUnread(u unfolded, cwd string) (string, bool) {
+func (e decider) namesUnread(u unfolded, cwd string) (string, bool) {
 	p := e.policy()
 	if patterns, _ := p.readDenials(); len(patterns) == 0 {
 		return "", false
@@ -35,7 +35,7 @@ func (e *Executor) namesUnread(u unfolded, cwd string) (string, bool) {
 	return "", false
 }
 
-func (e *Executor) isUnread(p Policy, cwd, name string) bool {
+func (e decider) isUnread(p Policy, cwd, name string) bool {
 	root := workspace.RealPath(e.ws.Dir())
 	rel, ok := workspace.Below(root, rooted(filepath.Join(root, filepath.FromSlash(cwd)), name))
 	if !ok {

@@ -89,7 +89,7 @@ func (t gitTool) decideCommand(c gitCommand, line, cwd string) Decision {
 	if remote := t.localRemote(c); remote != "" {
 		d.Detail += "\nthe remote is " + remote
 	}
-	return t.applyRules(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...), dir: path.Clean(c.dir)}, "")
+	return t.decider().applyRules(d, subject{family: FamilyGit, argv: append([]string{c.name}, c.args...), dir: path.Clean(c.dir)}, "")
 }
 
 // inside returns the directory that a command is to run in. It fails for a directory

@@ -124,7 +124,7 @@ func (e *Executor) Grant(l Lasting) {
 
 // allows reports whether a rule or a grant allows a call; for a text that a shell is
 // given, one must allow each command in it.
-func (e *Executor) allows(s subject) bool {
+func (e decider) allows(s subject) bool {
 	if e.covers(s) {
 		return true
 	}
@@ -153,7 +153,7 @@ func (e *Executor) allows(s subject) bool {
 }
 
 // coversGit reports whether a rule or a grant for git allows a command of a script.
-func (e *Executor) coversGit(argv []string) bool {
+func (e decider) coversGit(argv []string) bool {
 	if argv[0] != "git" {
 		return false
 	}
@@ -161,7 +161,7 @@ func (e *Executor) coversGit(argv []string) bool {
 	return err == nil && c.dir == "" && e.covers(subject{family: FamilyGit, argv: append([]string{c.name}, c.args...), dir: unknown})
 }
 
-func (e *Executor) covers(s subject) bool {
+func (e decider) covers(s subject) bool {
 	if e.policy().allowed(s) {
 		return true
 	}

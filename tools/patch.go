@@ -25,25 +25,25 @@ func (patchTool) Definition() Definition {
 func (t patchTool) Decide(ctx context.Context, c Call) Decision {
 	op := Arguments[patchArgs](c)
 	if op.Path != "" {
-		return t.decideEdit(FamilyPatch, op.Path, t.draft(ctx, op))
+		return t.decider().decideEdit(FamilyPatch, op.Path, t.draft(ctx, op))
 	}
 	edits, err := t.files(ctx, op.Diff)
 	if err != nil { // the call itself tells the model why
 		return Decision{Title: "Patch files", Detail: op.Diff, Effect: Write, Verdict: Allow}
 	}
-	return t.decideAll(FamilyPatch, edits)
+	return t.decider().decideAll(FamilyPatch, edits)
 }
 
 func (t patchTool) Run(ctx context.Context, c Call) Outcome {
 	op := Arguments[patchArgs](c)
 	if op.Path != "" {
-		return t.edit(ctx, op.Path, c.Label, t.draft(ctx, op))
+		return t.editor().edit(ctx, op.Path, c.Label, t.draft(ctx, op))
 	}
 	edits, err := t.files(ctx, op.Diff)
 	if err != nil {
 		return failf("nothing was patched: %s", err)
 	}
-	return t.editAll(ctx, c.Label, edits)
+	return t.editor().editAll(ctx, c.Label, edits)
 }
 
 // draft returns a drafter that applies a patch to the one file that it names.
@@ -111,7 +111,7 @@ func (t patchTool) draftOf(ctx context.Context, f file, p diff.File) (draft, err
 		}
 		return d, fmt.Errorf("%s exists already, but the diff makes a new file; nothing was applied", f.path)
 	}
-	return t.place(d, f, func(text string) (string, []string, error) { return diff.Apply(text, p) })
+	return t.editor().place(d, f, func(text string) (string, []string, error) { return diff.Apply(text, p) })
 }
 
 // placer makes an edit of a text; see diff.Apply.
@@ -119,7 +119,7 @@ type placer func(text string) (after string, notes []string, err error)
 
 // place makes an edit of a file that may have changed since the model read it. Then it
 // is made of the text that the model knows, if it fits there, and merged.
-func (e *Executor) place(d draft, f file, apply placer) (draft, error) {
+func (e editor) place(d draft, f file, apply placer) (draft, error) {
 	k, ok := e.seen.lookup(f.path, f.text)
 	moved := ok && k.hash != hashText(f.text)
 	if moved && k.hasText {

@@ -36,7 +36,7 @@ func (t readTool) Decide(_ context.Context, c Call) Decision {
 		d.Title += fmt.Sprintf(" from line %d", op.Offset)
 	}
 	paths := t.spellings(op.Path)
-	d = t.applyRules(d, subject{family: FamilyRead, paths: paths}, "")
+	d = t.decider().applyRules(d, subject{family: FamilyRead, paths: paths}, "")
 	if d.Verdict != Deny && len(paths) > 0 && t.policy().otherName(t.ws.Root(), paths[len(paths)-1]) {
 		d.Verdict, d.Reason = Deny, "it is the same file as one that a rule of the configuration keeps from being read"
 	}

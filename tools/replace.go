@@ -27,14 +27,14 @@ func (editTool) Definition() Definition {
 
 func (t editTool) Decide(ctx context.Context, c Call) Decision {
 	op := Arguments[editArgs](c)
-	d := t.decideEdit(familyEdit, op.Path, t.draft(ctx, op))
+	d := t.decider().decideEdit(familyEdit, op.Path, t.draft(ctx, op))
 	d.Path = op.Path
 	return d
 }
 
 func (t editTool) Run(ctx context.Context, c Call) Outcome {
 	op := Arguments[editArgs](c)
-	return t.edit(ctx, op.Path, c.Label, t.draft(ctx, op))
+	return t.editor().edit(ctx, op.Path, c.Label, t.draft(ctx, op))
 }
 
 // draft returns a drafter that replaces a text.
@@ -48,7 +48,7 @@ func (t editTool) draft(ctx context.Context, op editArgs) drafter {
 			return d, err
 		}
 		places := 0
-		d, err := t.place(d, f, func(text string) (after string, notes []string, err error) {
+		d, err := t.editor().place(d, f, func(text string) (after string, notes []string, err error) {
 			after, places, notes, err = diff.Replace(text, op.Old, op.New, op.All)
 			return after, notes, err
 		})

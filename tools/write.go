@@ -27,12 +27,12 @@ func (writeTool) Definition() Definition {
 
 func (t writeTool) Decide(ctx context.Context, c Call) Decision {
 	op := Arguments[writeArgs](c)
-	return t.decideEdit(FamilyWrite, op.Path, t.draft(op))
+	return t.decider().decideEdit(FamilyWrite, op.Path, t.draft(op))
 }
 
 func (t writeTool) Run(ctx context.Context, c Call) Outcome {
 	op := Arguments[writeArgs](c)
-	return t.edit(ctx, op.Path, c.Label, t.draft(op))
+	return t.editor().edit(ctx, op.Path, c.Label, t.draft(op))
 }
 
 // draft makes a file hold a whole new text, without losing what the model
