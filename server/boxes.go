@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -21,9 +22,10 @@ const given = "given"
 const tempPrefix = "agent-lsp-"
 
 // boxes are the directories for temporary files that sandboxes have, one for each
-// workspace folder. The zero value has none.
+// workspace folder. Without a directory yet it needs nothing but log.
 type boxes struct {
 	mu    sync.Mutex // guards what follows
+	log   *slog.Logger
 	temps map[string]string
 	marks []*os.File // keep other servers from sweeping the directories away
 }
@@ -83,14 +85,27 @@ func (b *boxes) box(root string, c *config.Config, env, state []string, network 
 	}
 	s := boxSettings(c, state, network)
 	s.Env, s.Temp = env, temp
-	if base := cachesBelow(state); base != "" {
-		if s.Caches, err = caches.Open(base, workspace.RealPath(root), env); err != nil {
-			return nil, err
-		}
+	if s.Caches, err = b.caches(state, root, temp, env); err != nil {
+		return nil, err
 	}
 	box := s.Box()
 	box.Readable = append(box.Readable, filepath.Join(temp, given))
 	return &box, nil
+}
+
+// caches are the private caches of a folder's programs: below the server's own places,
+// or, where those cannot be written, among the temporary files, so that they end with
+// the server.
+func (b *boxes) caches(state []string, root, temp string, env []string) (string, error) {
+	real := workspace.RealPath(root)
+	if base := cachesBelow(state); base != "" {
+		dir, err := caches.Open(base, real, env)
+		if err == nil {
+			return dir, nil
+		}
+		b.log.Warn("the private caches of commands and checks end with the server", "err", err)
+	}
+	return caches.Open(filepath.Join(temp, "caches"), real, env)
 }
 
 // cachesBelow returns the directory of all private caches: it is below the server's

@@ -75,6 +75,7 @@ type Server struct {
 func New(stderr io.Writer, c Config) *Server {
 	srv := &Server{config: c, stored: make(chan struct{}), changes: make(chan change)}
 	srv.log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: &srv.level}))
+	srv.boxes.log = srv.log
 	srv.ctx, srv.stop = context.WithCancel(context.Background())
 	srv.core = core.NewLazy(srv.ctx)
 	srv.jobs.Go(srv.runSettings)
@@ -86,7 +87,7 @@ func (srv *Server) Log() *slog.Logger { return srv.log }
 
 // LogTo has the server log to l, which may be an edge's, so that its client sees what
 // matters, too. It must be called before Start.
-func (srv *Server) LogTo(l *slog.Logger) { srv.log = l }
+func (srv *Server) LogTo(l *slog.Logger) { srv.log, srv.boxes.log = l, l }
 
 // Warm begins to open the core, for a prompt that comes at once, and does not wait.
 func (srv *Server) Warm() { srv.core.Start() }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-lsp/agent-lsp/tools/caches"
 	"github.com/agent-lsp/agent-lsp/tools/proc"
 	"github.com/agent-lsp/agent-lsp/tools/sandbox"
 )
@@ -261,7 +262,11 @@ func honestWorld(t *testing.T, m proc.Mechanism, prepare func(*testing.T, *world
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	box := sandbox.Settings{Env: os.Environ(), Temp: t.TempDir(), Aside: filepath.Join(t.TempDir(), "aside"), Network: true}.Box()
+	private, err := caches.Open(t.TempDir(), dir, os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := sandbox.Settings{Env: os.Environ(), Caches: private, Temp: t.TempDir(), Aside: filepath.Join(t.TempDir(), "aside"), Network: true}.Box()
 	box.Mechanism = m
 	if w.Executor, err = New(Config{Workspace: d, Exec: ExecConfig{Sandbox: &box, AskNetwork: true}}); err != nil {
 		t.Fatal(err)
