@@ -205,7 +205,7 @@ func eachMechanism(t *testing.T, test func(*testing.T, proc.Mechanism)) {
 	for _, m := range []proc.Mechanism{proc.Namespaces, proc.Landlock} {
 		t.Run(string(m), func(t *testing.T) {
 			if s := proc.SandboxSupport(); s.Mechanism == proc.NoMechanism || m == proc.Namespaces && s.Mechanism != m {
-				if os.Getenv("CI") == "true" {
+				if os.Getenv("CI") == "true" && os.Getenv("AGENT_LSP_TEST_NO_NAMESPACES") == "" {
 					t.Fatal(s)
 				}
 				t.Skip(s)
