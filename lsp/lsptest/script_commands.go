@@ -2,6 +2,7 @@ package lsptest
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -21,7 +22,15 @@ type scriptCommand struct {
 var commands map[string]scriptCommand
 
 func init() { // the commands refer to their own table by way of script.start
-	commands = map[string]scriptCommand{
+	commands = map[string]scriptCommand{}
+	for _, part := range []map[string]scriptCommand{serverCommands(), documentCommands(), requestCommands(), editorCommands()} {
+		maps.Copy(commands, part)
+	}
+}
+
+// serverCommands start and end servers.
+func serverCommands() map[string]scriptCommand {
+	return map[string]scriptCommand{
 		"start":    {0, -1, "[FLAGS] [-- COMMAND ARGS]", false, (*script).start},
 		"shutdown": {0, 0, "", false, func(s *script, _ []string) { s.closed(s.editor().Shutdown(), 0) }},
 		"exit": {0, 0, "", false, func(s *script, _ []string) {
@@ -36,7 +45,12 @@ func init() { // the commands refer to their own table by way of script.start
 		"hangup": {0, 0, "", false, func(s *script, _ []string) { s.editor().HangUp() }},
 		"pause":  {0, 0, "", false, func(s *script, _ []string) { s.editor().Pause() }},
 		"resume": {0, 0, "", false, func(s *script, _ []string) { s.editor().Resume() }},
+	}
+}
 
+// documentCommands change documents.
+func documentCommands() map[string]scriptCommand {
+	return map[string]scriptCommand{
 		"open":  {1, 1, "FILE", false, func(s *script, args []string) { s.editor().Open(s.uri(args[0])) }},
 		"close": {1, 1, "FILE", false, func(s *script, args []string) { s.editor().CloseDocument(s.uri(args[0])) }},
 		"save":  {1, 1, "FILE", false, func(s *script, args []string) { s.editor().Save(s.uri(args[0])) }},
@@ -52,7 +66,12 @@ func init() { // the commands refer to their own table by way of script.start
 				s.ts.Fatalf("%s is saved or not, against what is said", args[0])
 			}
 		}},
+	}
+}
 
+// requestCommands send messages to the server.
+func requestCommands() map[string]scriptCommand {
+	return map[string]scriptCommand{
 		"call": {1, 2, "METHOD [JSON]", true, func(s *script, args []string) {
 			s.answered(s.editor().Call(args[0], s.json(args[1:])))
 		}},
@@ -73,7 +92,12 @@ func init() { // the commands refer to their own table by way of script.start
 		}},
 		"flush":   {0, 0, "", false, func(s *script, _ []string) { s.editor().Flush() }},
 		"barrier": {0, 0, "", false, func(s *script, _ []string) { s.editor().Barrier() }},
+	}
+}
 
+// editorCommands set what the editor replies, and read what reached it.
+func editorCommands() map[string]scriptCommand {
+	return map[string]scriptCommand{
 		"answer": {1, -1, "edits|questions|progress HOW…", false, (*script).answer},
 		"release": {0, 1, "[HOW]", false, func(s *script, args []string) {
 			s.editor().Release(EditAnswer(strings.Join(args, "")))

@@ -28,10 +28,6 @@ func config(wire *Wire) httpmodel.Config {
 func waits(t *testing.T, api API) {
 	said := Short()
 	ok := Play{Pieces: stream(api.Encode(said))}
-	const body = `{"error":{"type":"rate_limit_error","message":"slow down, please"}}`
-	limited := func(header map[string]string) Play {
-		return Play{Status: 429, Header: header, Pieces: []string{body}}
-	}
 	s := time.Second
 	for name, c := range map[string]struct {
 		header map[string]string
@@ -61,6 +57,36 @@ func waits(t *testing.T, api API) {
 			})
 		})
 	}
+	backsOff(t, api)
+	t.Run("what the server asked for is told", func(t *testing.T) {
+		for asked, want := range map[string]time.Duration{"86400": 24 * time.Hour, "Fri, 31 Dec 1999 00:00:03 GMT": 0, "-1": 0} {
+			wire := &Wire{Replies: []Play{limited(map[string]string{"Retry-After": asked})}}
+			h := Ask{API: api, Base: "http://h", Config: httpmodel.Config{Transport: wire}}.Do(t.Context(), t)
+			if h.Fails(t, model.Rate, "slow down, please"); h.Err.RetryAfter != want {
+				t.Errorf("%s: retry after %s", asked, h.Err.RetryAfter)
+			}
+		}
+	})
+	t.Run("a server may rule out another attempt", func(t *testing.T) {
+		wire := &Wire{Replies: []Play{{Status: 500, Header: map[string]string{"X-Should-Retry": "false"}}}}
+		Ask{API: api, Base: "http://h", Config: config(wire)}.Do(t.Context(), t).Fails(t, model.Overloaded, "internal server error")
+		if n := len(wire.Times()); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
+// limited is a reply that says that there were too many requests.
+func limited(header map[string]string) Play {
+	const body = `{"error":{"type":"rate_limit_error","message":"slow down, please"}}`
+	return Play{Status: 429, Header: header, Pieces: []string{body}}
+}
+
+// backsOff is about the waits between attempts where the server names none.
+func backsOff(t *testing.T, api API) {
+	said := Short()
+	ok := Play{Pieces: stream(api.Encode(said))}
+	s := time.Second
 	t.Run("they grow, and end", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			wire := &Wire{Replies: []Play{limited(nil)}}
@@ -87,22 +113,6 @@ func waits(t *testing.T, api API) {
 				t.Errorf("waits (-want +got):\n%s", diff)
 			}
 		})
-	})
-	t.Run("what the server asked for is told", func(t *testing.T) {
-		for asked, want := range map[string]time.Duration{"86400": 24 * time.Hour, "Fri, 31 Dec 1999 00:00:03 GMT": 0, "-1": 0} {
-			wire := &Wire{Replies: []Play{limited(map[string]string{"Retry-After": asked})}}
-			h := Ask{API: api, Base: "http://h", Config: httpmodel.Config{Transport: wire}}.Do(t.Context(), t)
-			if h.Fails(t, model.Rate, "slow down, please"); h.Err.RetryAfter != want {
-				t.Errorf("%s: retry after %s", asked, h.Err.RetryAfter)
-			}
-		}
-	})
-	t.Run("a server may rule out another attempt", func(t *testing.T) {
-		wire := &Wire{Replies: []Play{{Status: 500, Header: map[string]string{"X-Should-Retry": "false"}}}}
-		Ask{API: api, Base: "http://h", Config: config(wire)}.Do(t.Context(), t).Fails(t, model.Overloaded, "internal server error")
-		if n := len(wire.Times()); n != 1 {
-			t.Errorf("asked %d times", n)
-		}
 	})
 }
 
@@ -150,6 +160,11 @@ func silence(t *testing.T, api API) {
 			})
 		})
 	}
+	slowness(t, api)
+}
+
+// slowness is what is not silence, and what follows silence.
+func slowness(t *testing.T, api API) {
 	said := Sample()
 	events := stream(api.Encode(said))
 	t.Run("a slow answer is not silent", func(t *testing.T) {
