@@ -90,8 +90,14 @@ func TestOddRulesSurviveTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	write(t, path, "rules: {allow: [git: [status]]}\n")
 	rules := []Rule{
-		{"exec", []string{"sh", "-c", "echo 'a' \"b\" # c\n, [d]: {e}"}}, {"exec", []string{"a", "$"}}, {"exec", []string{"-", "--", "-x", "--y=z"}}, {"exec", []string{"true", "null", "1", "0x1f", "~", "", " ", "."}},
-		{"write", nil}, {"browse", []string{"POST example.org", "https://example.org/a?b=c"}}, {"exec", []string{"\u202e", "日本", "\x1b[2J", "\u00ad"}}, {"files__read", []string{"*", "&a", "!b", "%c", "@d", "`e`"}},
+		{"exec", []string{"sh", "-c", "echo 'a' \"b\" # c\n, [d]: {e}"}},
+		{"exec", []string{"a", "$"}},
+		{"exec", []string{"-", "--", "-x", "--y=z"}},
+		{"exec", []string{"true", "null", "1", "0x1f", "~", "", " ", "."}},
+		{"write", nil},
+		{"browse", []string{"POST example.org", "https://example.org/a?b=c"}},
+		{"exec", []string{"\u202e", "日本", "\x1b[2J", "\u00ad"}},
+		{"files__read", []string{"*", "&a", "!b", "%c", "@d", "`e`"}},
 	}
 	for _, r := range rules {
 		if err := AddRule(path, r); err != nil {

@@ -32,7 +32,7 @@ func List(ctx context.Context, base string) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the private caches: %w", err)
 	}
-	defer root.Close() //nolint:errcheck // only read
+	defer root.Close()
 	return list(ctx, root)
 }
 
@@ -82,7 +82,7 @@ func Trim(ctx context.Context, base string, limit int64) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trim the private caches: %w", err)
 	}
-	defer root.Close() //nolint:errcheck // nothing is buffered
+	defer root.Close()
 	entries, err := list(ctx, root)
 	if err != nil {
 		return nil, err

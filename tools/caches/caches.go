@@ -63,7 +63,7 @@ func showPersons(files string, env []string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // nothing is buffered
+	defer root.Close()
 	if err := root.MkdirAll("xdg", 0o700); err != nil {
 		return err
 	}

@@ -50,10 +50,10 @@ func ServeGo(in io.Reader, out io.Writer, person, private string) error {
 	if err != nil {
 		return err
 	}
-	defer own.root.Close() //nolint:errcheck // nothing is buffered
+	defer own.root.Close()
 	layers := []goCache{own}
 	if theirs, err := openGoCache(person); err == nil {
-		defer theirs.root.Close() //nolint:errcheck // only read
+		defer theirs.root.Close()
 		layers = append(layers, theirs)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the build cache of the person: %w", err)
