@@ -71,7 +71,7 @@ func notLookedAt(root string, unseen []Unseen) string {
 	const shown = 5
 	var list []string
 	for _, u := range unseen[:min(len(unseen), shown)] {
-		list = append(list, workspace.Relative(root, u.Path)+" "+u.Reason)
+		list = append(list, workspace.Listed(workspace.Relative(root, u.Path))+" "+u.Reason)
 	}
 	if more := len(unseen) - shown; more > 0 {
 		list = append(list, fmt.Sprintf("%d more", more))

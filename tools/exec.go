@@ -279,7 +279,7 @@ func touchedText(paths []string) string {
 	}
 	names := make([]string, len(paths))
 	for i, p := range paths {
-		names[i] = workspace.Spelled(p)
+		names[i] = workspace.Listed(p)
 	}
 	return "\n[changed files: " + strings.Join(names, ", ") + more + "]"
 }

@@ -98,7 +98,7 @@ func (t findTool) text(glob, at string, found []string) string {
 func listed(paths []string) string {
 	names := make([]string, len(paths))
 	for i, p := range paths {
-		names[i] = workspace.Spelled(p)
+		names[i] = workspace.Listed(p)
 	}
 	return strings.Join(names, "\n")
 }

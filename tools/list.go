@@ -45,7 +45,7 @@ func entries(ws Workspace, p string) ([]string, error) {
 	}
 	names := make([]string, 0, len(list))
 	for _, entry := range list {
-		name := workspace.Spelled(entry.Name())
+		name := workspace.Listed(entry.Name())
 		isDir := entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 {
 			if target, err := resolve(root, ws.Dir(), path.Join(p, entry.Name())); err == nil {
@@ -113,7 +113,7 @@ func sameName(ctx context.Context, ws Workspace, name string) []string {
 			return fs.SkipDir
 		}
 		if !d.IsDir() && strings.EqualFold(d.Name(), name) {
-			found = append(found, workspace.Spelled(p))
+			found = append(found, workspace.Listed(p))
 		}
 		return nil
 	})

@@ -81,7 +81,7 @@ func (t searchTool) Run(ctx context.Context, c Call) Outcome {
 		case errors.Is(err, errTooBig):
 			s.big++
 		case err == nil && f.exists && strings.IndexByte(f.text, 0) < 0:
-			s.file(workspace.Spelled(p), strings.TrimPrefix(f.text, workspace.ByteOrderMark))
+			s.file(workspace.Listed(p), strings.TrimPrefix(f.text, workspace.ByteOrderMark))
 		}
 	}
 	return Outcome{State: Completed, Text: s.text()}

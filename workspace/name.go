@@ -22,3 +22,27 @@ func Spelled(name string) string {
 	}
 	return b.String()
 }
+
+// Listed is Spelled for a list of names: line ends and all other characters that cannot
+// be seen are written with a backslash, too, so that a name is one line and says nothing
+// but itself.
+func Listed(name string) string {
+	name = Spelled(name)
+	if !strings.ContainsFunc(name, unseen) {
+		return name
+	}
+	var b strings.Builder
+	for _, r := range name {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case unseen(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
