@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/agent-lsp/agent-lsp/session/model"
 )
 
 const hidden = "[key]"
@@ -20,9 +22,9 @@ func secretsOf(key string, endpoint *url.URL) secrets {
 	var s secrets
 	add := func(text string) {
 		if len(text) >= 4 {
-			s = append(s, text)
+			s = append(s, model.SecretForms(text)...)
 			if quoted := url.QueryEscape(text); quoted != text {
-				s = append(s, quoted)
+				s = append(s, quoted) // also of a short one
 			}
 		}
 	}

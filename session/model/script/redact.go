@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-lsp/agent-lsp/session/model"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -29,8 +30,8 @@ var shapes = regexp.MustCompile(strings.Join([]string{
 	`-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?-----END [A-Z ]*PRIVATE KEY-----`,
 }, "|"))
 
-// redactor removes secrets from text: the given ones, also where they stand
-// escaped inside a JSON string, and anything of a known shape.
+// redactor removes secrets from text: the given ones, also where they are encoded or
+// stand escaped inside a JSON string, and anything of a known shape.
 type redactor struct{ given *strings.Replacer }
 
 func newRedactor(secrets []string) *redactor {
@@ -39,7 +40,7 @@ func newRedactor(secrets []string) *redactor {
 		if s == "" {
 			continue
 		}
-		forms = append(forms, s)
+		forms = append(forms, model.SecretForms(s)...)
 		if q, err := jsontext.AppendQuote(nil, s); err == nil {
 			forms = append(forms, string(q[1:len(q)-1]))
 		}
