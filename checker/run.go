@@ -146,6 +146,7 @@ func (c *Checker) checked(j job, p plan, rep report, r Result) Result {
 		r.Unsaved = j.unsaved
 	}
 	r.Findings = newPlaces(j.workspace).apply(&rep, base, p.bom, r.Unsaved)
+	rep.withoutOutside(base, j.workspace)
 	before := c.remember(j, p, newBaseline(&rep))
 	r.Findings = rep.dropKnown(before, j.edited, r.Findings)
 	r.Unseen = c.unseen(j, p)
