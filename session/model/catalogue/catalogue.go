@@ -153,8 +153,17 @@ func Models(p *model.Profile) []model.Known {
 	return out
 }
 
+// price is a model's. What is read from a provider's cache stands in either of two
+// members of the catalogue, and what is written into it in the first one; reading is
+// never dearer than a fresh token.
 func price(m *catwalk.Model) model.Price {
-	return model.Price{Input: m.CostPer1MIn, Cached: cmp.Or(m.CostPer1MInCached, m.CostPer1MIn), Output: m.CostPer1MOut}
+	p := model.Price{Input: m.CostPer1MIn, Cached: m.CostPer1MIn, Output: m.CostPer1MOut}
+	for _, cached := range []float64{m.CostPer1MInCached, m.CostPer1MOutCached} {
+		if cached > 0 {
+			p.Cached = min(p.Cached, cached)
+		}
+	}
+	return p
 }
 
 func find(p *model.Profile) (catwalk.Model, bool) {

@@ -40,6 +40,23 @@ func TestOfferedAreTheProvidersWhoseKeyIsSet(t *testing.T) {
 	}
 }
 
+func TestWhatIsReadFromACacheIsNeverDearer(t *testing.T) {
+	cheaper := 0
+	for _, p := range Offered([]string{"ANTHROPIC_API_KEY=k", "OPENAI_API_KEY=k", "GEMINI_API_KEY=k", "OPENROUTER_API_KEY=k"}) {
+		for _, m := range Models(&p) {
+			if m.Price.Cached > m.Price.Input {
+				t.Errorf("%s %s: %+v", p.Name, m.ID, m.Price)
+			}
+			if m.Price.Cached < m.Price.Input {
+				cheaper++
+			}
+		}
+	}
+	if cheaper < 20 {
+		t.Errorf("only %d models have a price for what is cached", cheaper)
+	}
+}
+
 func TestCompleteAddsOnlyWhatAProfileDoesNotSay(t *testing.T) {
 	known := Models(&model.Profile{Provider: "anthropic"})
 	if len(known) == 0 {
