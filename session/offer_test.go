@@ -20,8 +20,8 @@ func withOffers(r *rig) {
 	r.cfg.Settings.Offered = []string{"one", "two"}
 	r.cfg.Settings.Profiles = map[string]model.Profile{
 		"demo": {Provider: "script"},
-		"one":  {Provider: "test", Model: "m1", APIKeyEnv: "ONE_KEY"},
-		"two":  {Provider: "test", Model: "m2", APIKeyEnv: "TWO_KEY"},
+		"one":  {Provider: "one", Model: "m1", APIKeyEnv: "ONE_KEY"},
+		"two":  {Provider: "test", BaseURL: "https://two.example/v1", Model: "m2", APIKeyEnv: "TWO_KEY"},
 	}
 	r.Manager = NewManager(r.cfg, r)
 }
@@ -34,10 +34,10 @@ func TestAProfileOfTheEnvironmentIsUsedOnlyAfterTheOneQuestion(t *testing.T) {
 		again   string   // who replies in the next process
 		asked   int      // questions there
 	}{
-		"used":          {[]Answer{{Decision: AllowOnce}}, "one m1", []string{"ONE_KEY is set: use m1 by one?"}, "one m1", 0},
-		"another one":   {[]Answer{{Decision: AllowSession}, {Decision: AllowOnce}}, "two m2", []string{"ONE_KEY is set: use m1 by one?", "TWO_KEY is set: use m2 by two?"}, "two m2", 0},
-		"demonstration": {[]Answer{{Decision: Deny}}, "demo ", []string{"ONE_KEY is set: use m1 by one?"}, "demo ", 0},
-		"dismissed":     {[]Answer{{Decision: Deny, Reason: "dismissed"}}, "demo ", []string{"ONE_KEY is set: use m1 by one?"}, "one m1", 1},
+		"used":          {[]Answer{{Decision: AllowOnce}}, "one m1", []string{"ONE_KEY is set: use m1 by api.one.com?"}, "one m1", 0},
+		"another one":   {[]Answer{{Decision: AllowSession}, {Decision: AllowOnce}}, "two m2", []string{"ONE_KEY is set: use m1 by api.one.com?", "TWO_KEY is set: use m2 by two.example?"}, "two m2", 0},
+		"demonstration": {[]Answer{{Decision: Deny}}, "demo ", []string{"ONE_KEY is set: use m1 by api.one.com?"}, "demo ", 0},
+		"dismissed":     {[]Answer{{Decision: Deny, Reason: "dismissed"}}, "demo ", []string{"ONE_KEY is set: use m1 by api.one.com?"}, "one m1", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")

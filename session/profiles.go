@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -75,7 +76,7 @@ func (m *Manager) offer(ctx context.Context, settings Settings) string {
 		}
 		q := Question{
 			Plain:   true,
-			Title:   fmt.Sprintf("%s is set: use %s by %s?", p.APIKeyEnv, p.Model, name),
+			Title:   fmt.Sprintf("%s is set: use %s by %s?", p.APIKeyEnv, p.Model, hostOf(p)),
 			Detail:  "It is used from now on, and what you ask is paid for by its owner. agent.profile.select changes it; the demonstration is a script that costs nothing.",
 			Choices: choices,
 		}
@@ -102,6 +103,17 @@ func (m *Manager) offer(ctx context.Context, settings Settings) string {
 	m.declined = true
 	m.mu.Unlock()
 	return picked
+}
+
+// hostOf is the server that a profile's requests go to, as a person knows it.
+func hostOf(p model.Profile) string {
+	if p.BaseURL == "" {
+		return "api." + p.Provider + ".com"
+	}
+	if u, err := url.Parse(p.BaseURL); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return p.BaseURL
 }
 
 // recall reads what the person picked in an earlier process. Without it the
