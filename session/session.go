@@ -250,8 +250,10 @@ func (s *Session) cancelTurn(ctx context.Context, id uint64) (bool, error) {
 	if s.journal.stopped() != nil && s.stopWork(id) {
 		return s.mail.post(cancel), nil
 	}
-	err := s.mail.do(ctx, cancel)
-	return found && err == nil, err
+	if err := s.mail.do(ctx, cancel); err != nil {
+		return false, err // cancel may still run
+	}
+	return found, nil
 }
 
 // stopWork ends the context of a turn under way.
