@@ -35,10 +35,11 @@ func manyLines(bytes int) string {
 }
 
 func BenchmarkPatchOf10MiB(b *testing.B) {
-	text := manyLines(10 << 20)
+	whole := manyLines(10 << 20)
 	for _, where := range []string{"text", "disk"} {
 		b.Run(where, func(b *testing.B) {
 			e, _ := benchWorld(b)
+			text := whole // each part begins with the same
 			if err := WriteFile(e.ws.Root(), Edit{Path: "f", Create: true, After: text}); err != nil {
 				b.Fatal(err)
 			}

@@ -146,6 +146,7 @@ func FuzzTypedIsTheInverseOfUntyped(f *testing.F) {
 		f.Add(d.Name, `{"argv":["a","\u2028"],"cwd":null}`)
 	}
 	f.Add("browse", `{"url":"é","body":""}`)
+	f.Add("Browse", `{"url":""}`)
 	f.Fuzz(func(t *testing.T, name, arguments string) {
 		call, err := r.Typed(name, arguments)
 		if err != nil {
@@ -156,7 +157,9 @@ func FuzzTypedIsTheInverseOfUntyped(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s %s: %v", n, a, err)
 		}
-		if d := cmp.Diff(call, again); d != "" || n != name {
+		// A name of habit, or in another case, becomes the tool's own.
+		known := strings.EqualFold(n, name) || r.Habit(name, arguments) != ""
+		if d := cmp.Diff(call, again); d != "" || !known {
 			t.Errorf("%s %s", n, d)
 		}
 	})
