@@ -106,10 +106,13 @@ func (q *requester) afford(t *turn, p model.Profile, bytes int) error {
 		{"this turn", t.settings.TurnCost, &t.granted, used.Usage.Cost},
 		{"this session", t.settings.SessionCost, &q.granted, used.Total.Cost},
 	} {
-		if l.limit <= 0 || l.spent+next <= l.limit+*l.granted {
+		q.mu.Lock() // a canceled turn's request may be under way
+		may := l.limit + *l.granted
+		q.mu.Unlock()
+		if l.limit <= 0 || l.spent+next <= may {
 			continue
 		}
-		title := fmt.Sprintf("%s has cost $%.4f of the $%.2f that it may", l.what, l.spent, l.limit+*l.granted)
+		title := fmt.Sprintf("%s has cost $%.4f of the $%.2f that it may", l.what, l.spent, may)
 		a := q.s.editor.Approve(t.ctx, Question{
 			Session: q.s.id, Turn: t.id, Title: "Go on? " + title, Decisions: []Decision{AllowOnce, Deny},
 			Choices: []Choice{{AllowOnce, "Go on"}, {Deny, "Stop here"}},
@@ -118,7 +121,9 @@ func (q *requester) afford(t *turn, p model.Profile, bytes int) error {
 		if a.Decision != AllowOnce {
 			return &tooDear{"stopped: " + title + "; raise limits in the configuration, or prompt again to be asked again"}
 		}
-		*l.granted += max(l.limit, l.spent+next-l.limit-*l.granted)
+		q.mu.Lock()
+		*l.granted += max(l.limit, l.spent+next-may)
+		q.mu.Unlock()
 	}
 	return nil
 }

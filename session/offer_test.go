@@ -64,6 +64,24 @@ func TestAProfileOfTheEnvironmentIsUsedOnlyAfterTheOneQuestion(t *testing.T) {
 	}
 }
 
+func TestWhatIsConfiguredAfterTheDemonstrationWasChosenHolds(t *testing.T) {
+	r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
+	withOffers(r)
+	r.answer = func(context.Context, Question) Answer { return Answer{Decision: Deny} }
+	if _, res := r.run("go"); res.Text != "demo " {
+		t.Fatalf("%+v", res)
+	}
+	r.Shutdown()
+	next := over(t, r.dir, r.store, "version: 1\nentries: [{text: unused}]\n")
+	withOffers(next)
+	settings := next.cfg.Settings
+	settings.Profile, settings.Offered = "two", nil
+	next.Configure(settings)
+	if _, res := next.run("go"); res.Text != "two m2" || len(next.asked) > 0 {
+		t.Errorf("%+v after %d questions", res, len(next.asked))
+	}
+}
+
 func TestAChoiceOfAModelHoldsFromTheNextTurnOn(t *testing.T) {
 	r := start(t, nil, "version: 1\nentries: [{text: unused}]\n")
 	withOffers(r)

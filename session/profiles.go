@@ -49,10 +49,23 @@ func (m *Manager) chosen(settings Settings) string {
 			return name
 		}
 	}
-	if len(settings.Offered) > 0 && !m.declined {
+	if len(settings.Offered) > 0 && !m.declined && m.earlier != demonstration {
 		return ""
 	}
 	return settings.Profile
+}
+
+// demonstration is stored as the pick of whoever wants none of the profiles that are
+// offered. It names no profile, so that what they configure later holds.
+const demonstration = "-"
+
+// keepPick remembers a pick for the next process.
+func keepPick(ctx context.Context, open func(context.Context) (store.Store, error), subject, name string) error {
+	st, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	return st.SetDefaultHarness(ctx, subject, name)
 }
 
 // offer asks the person whether to use a profile whose key is in the environment, one
@@ -93,7 +106,11 @@ func (m *Manager) offer(ctx context.Context, settings Settings) string {
 		}
 		break
 	}
-	if kept {
+	if kept && picked == settings.Profile {
+		if err := keepPick(ctx, m.cfg.Store, settings.Subject, demonstration); err != nil {
+			m.cfg.Log.Warn("keep the choice of the demonstration", "err", err)
+		}
+	} else if kept {
 		if err := m.SelectProfile(ctx, Selection{Profile: picked}); err != nil {
 			m.cfg.Log.Warn("keep the choice of a profile", "err", err)
 		}
@@ -160,11 +177,7 @@ func (m *Manager) SelectProfile(ctx context.Context, sel Selection) error {
 	if err != nil {
 		return err
 	}
-	st, err := m.cfg.Store(ctx)
-	if err == nil {
-		err = st.SetDefaultHarness(ctx, subject, name)
-	}
-	if err != nil {
+	if err := keepPick(ctx, m.cfg.Store, subject, name); err != nil {
 		return fmt.Errorf("remember profile %s: %w", name, err)
 	}
 	m.mu.Lock()

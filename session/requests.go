@@ -23,7 +23,7 @@ type requester struct {
 	earlier       []earlierRequest // by processes before this one
 	bytesPerToken float64          // of the last reply's request; 0 before
 
-	granted float64 // beyond the session's limit on cost; owned by the request under way
+	granted float64 // beyond the session's limit on cost; guarded by mu
 
 	projecting sync.Mutex // guards what follows: the request of a canceled turn may still be under way when the next one begins
 	projector  projection.Projector

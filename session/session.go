@@ -92,7 +92,7 @@ type turn struct {
 	// described are the titles and effects of the calls of the reply that comes next
 	// to the core, in order.
 	described []described
-	granted   float64 // beyond its limit on cost; owned by the request under way
+	granted   float64 // beyond its limit on cost; guarded by the requester's mu
 	// stopping ends the turn at its next model call, and says why.
 	stopping *event.Note
 }
